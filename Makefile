@@ -1,0 +1,47 @@
+# Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test long check lint types layers format lock bench clean
+
+READY := .venv/.ready
+BIN := .venv/bin
+
+help:  ## list these verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## make the environment only
+
+demo: $(READY)  ## run StaN on embedded Spark and write a report
+	@$(BIN)/ropewalk demo
+
+test: $(READY)  ## all tests but the long ones
+	$(BIN)/pytest
+
+long: $(READY)  ## what is long by nature: paper scale
+	$(BIN)/pytest -m long --timeout 3600
+
+check: lint types layers test  ## every gate, then the tests
+
+lint: $(READY)  ## style and formatting
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/python tools/check_texts.py
+
+types: $(READY)  ## static types
+	$(BIN)/mypy
+
+layers: $(READY)  ## who may import whom
+	$(BIN)/lint-imports
+
+format: $(READY)  ## bring code into shape
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: $(READY)  ## resolve the pinned packages anew
+	tools/lock
+
+clean:  ## remove the environment and everything made
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist src/*.egg-info ropewalk-demo runs
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml requirements/bootstrap.txt requirements/dev.txt requirements/java.txt tools/setup
+	tools/setup

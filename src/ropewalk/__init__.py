@@ -1,0 +1,3 @@
+"""Ropewalk: interest-aware peer-to-peer publish/subscribe."""
+
+__version__ = "0.1.0"

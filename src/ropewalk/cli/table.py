@@ -1,0 +1,57 @@
+"""The numbers of a run as a table on the terminal."""
+
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+HELD = {
+    "lvs": "LVS: logical links",
+    "pvs": "PVS: distinct neighbours",
+    "connections": "connections, either way",
+    "in_links": "distinct holders",
+}
+
+
+def show_run(document: dict[str, Any]) -> None:
+    """What a node holds before and after, and what became of the overlays."""
+    console = Console(highlight=False)
+    sizes = f"{document['nodes']} nodes, {document['topics']} topics, {document['subscriptions']} subscriptions"
+    console.print(f"{document['protocol']}, {document['rounds']} rounds: {sizes}")
+    table = Table(box=SIMPLE)
+    table.add_column("per node")
+    for name in ("mean", "change", "p99", "max"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for held, words in HELD.items():
+        before, after = document[held]["initial"], document[held]["final"]
+        table.add_row(
+            words,
+            f"{before['mean']:.1f} -> {after['mean']:.1f}",
+            f"{_change(before['mean'], after['mean']):+.0f} %",
+            f"{before['p99']:.0f} -> {after['p99']:.0f}",
+            f"{before['max']:.0f} -> {after['max']:.0f}",
+        )
+    console.print(table)
+    console.print(_overlays(document["fitness"]["initial"], document["fitness"]["final"]))
+    console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
+
+
+def _overlays(before: dict[str, float], after: dict[str, float]) -> Table:
+    table = Table(box=SIMPLE)
+    table.add_column("overlays")
+    for name in ("before", "after"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for words, name, form in (
+        ("weakly connected", "weakly_connected", "{:.1%}"),
+        ("strongly connected", "strongly_connected", "{:.1%}"),
+        ("memberships nobody holds", "held_by_nobody", "{:.0f}"),
+        ("mean clustering coefficient", "clustering", "{:.3f}"),
+        ("mean diameter", "diameter", "{:.2f}"),
+    ):
+        table.add_row(words, form.format(before[name]), form.format(after[name]))
+    return table
+
+
+def _change(before: float, after: float) -> float:
+    return 100 * (after / before - 1) if before else 0.0

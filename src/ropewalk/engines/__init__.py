@@ -1,0 +1,1 @@
+"""What carries a protocol out. Engines are siblings that never import each other and write the same tables."""

@@ -1,0 +1,26 @@
+"""What every engine agrees on: the names of stages, and how it tells what it is busy with."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Literal, get_args
+
+Phase = Callable[[str], AbstractContextManager[None]]
+"""Called with what is about to happen; entered while it happens. Whoever runs an engine shows and times it."""
+
+Keep = Literal["rounds", "links", "connections"]
+KEEPS: tuple[Keep, ...] = get_args(Keep)
+"""What is written only on request: views and overlays by round, and the two large tables."""
+
+INITIAL, FINAL = "initial", "final"
+
+
+def stage_after(turn: int, rounds: int) -> str:
+    """The stage that `turn` of `rounds` rounds lead to: the last is called final."""
+    if turn == rounds:
+        return FINAL
+    return f"round {turn}" if turn else INITIAL
+
+
+def stages_in_order(rounds: int) -> list[str]:
+    """Every stage that a run with all its rounds kept has, the initial one first."""
+    return [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))] if rounds else [INITIAL, FINAL]

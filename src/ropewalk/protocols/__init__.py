@@ -1,0 +1,1 @@
+"""What is decided, apart from who carries it out: one folder per protocol, pure."""

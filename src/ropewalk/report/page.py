@@ -1,0 +1,121 @@
+"""The HTML page of one run: headline first, then figures with the numbers under them, then how to run it again."""
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from ropewalk import __version__
+from ropewalk.errors import UsageError
+from ropewalk.report.figures import Line, chart
+
+Row = tuple[str, str, float]  # measure, group, value
+
+LARGEST = 5 * 2**20  # bytes: a report that no browser opens helps nobody
+HELD = {
+    "lvs": "logical links it holds (LVS)",
+    "pvs": "distinct neighbours it holds (PVS)",
+    "connections": "connections, either way",
+    "in_links": "distinct nodes that hold it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A figure, how to read it, and its numbers."""
+
+    title: str
+    figure: Markup
+    reading: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def write_report(path: Path, document: dict[str, Any], rows: Iterable[Row]) -> None:
+    """Write the page of a run (the document of `simulate` and all its measures) to `path`."""
+    text = render(document, rows)
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}); choose another place for the report.") from error
+
+
+def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
+    """The text of the page."""
+    value = {(measure, group): number for measure, group, number in rows}
+    sections = [_distribution(value)]
+    if "by_round" in document["pvs"]:
+        sections.insert(0, _by_round(document))
+    environment = Environment(
+        loader=PackageLoader("ropewalk", "report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    text = environment.get_template("page.html.j2").render(
+        document=document,
+        version=__version__,
+        held=HELD,
+        sections=sections,
+        command=_command(document),
+    )
+    assert len(text) <= LARGEST, f"the report has grown to {len(text)} bytes"
+    return text
+
+
+def _by_round(document: dict[str, Any]) -> Section:
+    lvs, pvs = document["lvs"]["by_round"], document["pvs"]["by_round"]
+    turns = list(range(len(pvs)))
+    return Section(
+        title="Links by round",
+        figure=chart(
+            [Line("logical links (LVS)", turns, lvs, shade=1), Line("distinct neighbours (PVS)", turns, pvs)],
+            "round",
+            "mean per node",
+        ),
+        reading="The upper line is what a node must hold to keep every overlay connected; it must be flat. The lower"
+        " line is how many different nodes these links lead to: the further it falls, the more links share a neighbour.",
+        columns=["round", "LVS", "PVS"],
+        rows=[[str(turn), f"{lvs[turn]:.2f}", f"{pvs[turn]:.2f}"] for turn in turns],
+    )
+
+
+def _distribution(value: dict[tuple[str, str], float]) -> Section:
+    names = {"pvs": "PVS", "connections": "connections"}
+    lines = [
+        Line(
+            f"{name} {words}",
+            [value[f"{held}.p{percentile}", stage] for percentile in range(101)],
+            list(range(101)),
+            shade=shade,
+            dashed=stage == "initial",
+        )
+        for shade, (held, name) in enumerate(names.items())
+        for stage, words in (("initial", "before"), ("final", "after"))
+    ]
+    shown = (5, 25, 50, 75, 95, 99, 100)
+    return Section(
+        title="Who holds how many",
+        figure=chart(lines, "neighbours or connections of a node", "% of nodes with at most so many", steps=True),
+        reading="A point (x, y) says that y % of the nodes have at most x. After alignment (solid) the lines should lie"
+        " left of where they were before (dashed), most of all at the top, where the busiest nodes are.",
+        columns=["% of nodes", *(line.label for line in lines)],
+        rows=[[str(percentile), *(f"{line.x[percentile]:.0f}" for line in lines)] for percentile in shown],
+    )
+
+
+def _command(document: dict[str, Any]) -> str:
+    settings = document["settings"]
+    options = {"seed": document["seed"]} | {
+        name: settings[name] for name in ("rounds", "ttl", "overlay", "connectivity")
+    }
+    words = ["ropewalk", "simulate", document["protocol"], "UNIVERSE"]
+    for name, chosen in options.items():
+        words += [f"--{name}", shlex.quote(str(chosen))]
+    if "by_round" in document["pvs"]:
+        words += ["--keep", "rounds"]
+    return " ".join(words)

@@ -1,0 +1,131 @@
+"""Tables as Spark DataFrames: conform, write, read, check; and ids, weights and chance as Spark SQL columns."""
+
+from functools import reduce
+from operator import or_
+from pathlib import Path
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DoubleType, LongType, StringType, StructField, StructType
+
+from ropewalk.errors import InputError, RunError
+from ropewalk.tables.schema import TABLES, Reference, Table, Type
+from ropewalk.tables.store import Draft, Store, Tally
+
+SPARK_TYPES: dict[Type, DataType] = {"long": LongType(), "double": DoubleType(), "string": StringType()}
+
+
+def struct_of(table: Table) -> StructType:
+    """The Spark type of a table's rows."""
+    return StructType([StructField(name, SPARK_TYPES[type_]) for name, type_ in table.columns.items()])
+
+
+def conform(table: Table, frame: DataFrame) -> DataFrame:
+    """Exactly the table's columns, in its order and types. Every stage ends with this."""
+    missing = [name for name in table.columns if name not in frame.columns]
+    if missing:
+        raise InputError(f"{table.name}: no column {missing}; the frame has {frame.columns}.")
+    return frame.select(*(F.col(name).cast(SPARK_TYPES[type_]) for name, type_ in table.columns.items()))
+
+
+def write_table(draft: Draft, table: Table, frame: DataFrame) -> DataFrame:
+    """Write a table into a draft, read it back, check it, enter it in the manifest; return what is now on disk."""
+    folder = draft.path / table.name
+    conform(table, frame).write.mode("error").parquet(str(folder))
+    written = frame.sparkSession.read.schema(struct_of(table)).parquet(str(folder))
+    counted, problem = _examined(table, written, check_key=not table.large)
+    if problem:
+        raise RunError(f"{table.name}: {problem}; nothing was kept.")
+    draft.manifest.tables[table.name] = counted
+    return written
+
+
+def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
+    """A table of a store, in its declared columns."""
+    folder = store.folder_of(table)
+    try:
+        found = spark.read.parquet(str(folder))
+    except AnalysisException as error:
+        raise InputError(f"{folder} holds no readable Parquet files; make the store again.") from error
+    missing = [name for name in table.columns if name not in found.columns]
+    if missing:
+        raise InputError(f"{folder}: no column {missing}; it has {found.columns}. Make the store again.")
+    for field in struct_of(table):
+        type_found = found.schema[field.name].dataType
+        if type_found != field.dataType:
+            raise InputError(
+                f"{folder}: column {field.name!r} is {type_found.simpleString()}, but must be"
+                f" {field.dataType.simpleString()}. Make the store again."
+            )
+    return found.select(*table.columns)
+
+
+def hexadecimal(digest: int) -> str:
+    """A signed 64-bit digest as sixteen hexadecimal digits."""
+    return f"{digest & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+
+
+def problems_of(spark: SparkSession, path: Path) -> list[str]:
+    """Everything that is wrong with a store: tallies, null or repeated keys, references that lead nowhere."""
+    store = Store.open(path)
+    found: list[str] = []
+    frames = {name: read_table(spark, store, TABLES[name]) for name in store.manifest.tables}
+    for name, frame in frames.items():
+        table = TABLES[name]
+        counted, problem = _examined(table, frame, check_key=True)
+        checks = [problem]
+        if counted != store.manifest.tables[name]:
+            checks.append("is not what its manifest tallied")
+        for reference in table.references:
+            if reference.table in frames:
+                checks.append(_lost_references(frame, reference, frames[reference.table]))
+        found += [f"{name}: {problem}" for problem in checks if problem]
+    return found
+
+
+def _examined(table: Table, frame: DataFrame, *, check_key: bool) -> tuple[Tally, str | None]:
+    """Rows, their order-free digest, and what is wrong with the keys, in one pass over the frame."""
+    row_hash = F.xxhash64(*(F.coalesce(F.col(name).cast("string"), F.lit("\0")) for name in frame.columns))
+    is_null = reduce(or_, (F.col(name).isNull() for name in table.key)).cast("int")
+    rows = (F.count("*").alias("rows"), F.bit_xor(row_hash).alias("digest"), F.max(is_null).alias("null"))
+    if check_key:
+        per_key = frame.groupBy(*table.key).agg(*rows)
+        summed = per_key.agg(F.sum("rows"), F.bit_xor("digest"), F.max("null"), F.max("rows"))
+    else:
+        summed = frame.agg(*rows, F.lit(1))
+    (found,) = summed.collect()
+    count, digest, null, most = found
+    key = f"({', '.join(table.key)})"
+    problem = None
+    if null:
+        (example,) = frame.filter(is_null == 1).limit(1).collect()
+        problem = f"a key of {key} is null, in {example.asDict()}"
+    elif most is not None and most > 1:
+        (example,) = frame.groupBy(*table.key).count().filter("count > 1").limit(1).collect()
+        problem = f"a key of {key} is repeated, as {example.asDict()}"
+    return Tally(count or 0, hexadecimal(digest or 0)), problem
+
+
+def _lost_references(frame: DataFrame, reference: Reference, there: DataFrame) -> str | None:
+    wanted = frame.select(*reference.columns).distinct()
+    known = there.select(
+        *(F.col(theirs).alias(ours) for ours, theirs in zip(reference.columns, reference.columns_there, strict=True))
+    )
+    lost = wanted.join(known, list(reference.columns), "left_anti").limit(1).collect()
+    return f"{lost[0].asDict()} does not occur in {reference.table}" if lost else None
+
+
+def id_column(name: Column) -> Column:
+    """`ids.identify` in Spark SQL."""
+    return F.shiftrightunsigned(F.xxhash64(name), 1)
+
+
+def weight_column(key: Column, other: Column) -> Column:
+    """`ids.weight` in Spark SQL; both columns must be longs."""
+    return F.shiftrightunsigned(F.xxhash64(key, other), 1)
+
+
+def chance_column(seed: int, what: str, *labels: Column) -> Column:
+    """`seeds.chance` in Spark SQL; labels must be longs or strings."""
+    return F.shiftrightunsigned(F.xxhash64(F.lit(seed).cast("long"), F.lit(what), *labels), 1)

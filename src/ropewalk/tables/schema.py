@@ -1,0 +1,159 @@
+"""Every table, declared once: what one row is, its key, its columns, and what its rows must refer to.
+
+Standard library only, so that a live node and a Spark job can both import it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Type = Literal["long", "double", "string"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Each value of `columns` occurs in `columns_there` of table `table`, where that table is in the same store."""
+
+    columns: tuple[str, ...]
+    table: str
+    columns_there: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The declaration of one table. Key columns are never null; no two rows have the same key."""
+
+    name: str
+    row_is: str  # completes the sentence "one row is ..."
+    key: tuple[str, ...]
+    columns: dict[str, Type]
+    references: tuple[Reference, ...] = ()
+    large: bool = False  # written on request only, with a key that is unique by construction: not checked on writing
+
+
+SUBSCRIPTIONS = Table(
+    name="subscriptions",
+    row_is="one node's standing interest in one topic",
+    key=("node", "topic"),
+    columns={"node": "long", "topic": "long"},
+)
+
+NAMES = Table(
+    name="names",
+    row_is="the external name of an id; kind is 'node' or 'topic'",
+    key=("kind", "id"),
+    columns={"kind": "string", "id": "long", "name": "string"},
+)
+
+UNIVERSES = Table(
+    name="universes",
+    row_is="one closed population of nodes, topics and subscriptions",
+    key=("universe",),
+    columns={
+        "universe": "string",
+        "source": "string",
+        "rule": "string",
+        "seed": "long",
+        "nodes": "long",
+        "topics": "long",
+        "subscriptions": "long",
+    },
+)
+
+RUNS = Table(
+    name="runs",
+    row_is="one execution of a protocol on a universe with one seed; settings is a JSON object",
+    key=("run",),
+    columns={
+        "run": "string",
+        "universe": "string",
+        "protocol": "string",
+        "settings": "string",
+        "engine": "string",
+        "seed": "long",
+        "version": "string",
+        "digest": "string",
+    },
+)
+
+_OF_A_RUN = Reference(("run",), "runs", ("run",))
+
+VIEWS = Table(
+    name="views",
+    row_is=(
+        "one node at one stage: its links (lvs), the distinct nodes it holds (pvs), the distinct nodes that hold it"
+        " (in_links), and its neighbours in either direction (connections)"
+    ),
+    key=("run", "stage", "node"),
+    columns={
+        "run": "string",
+        "stage": "string",
+        "node": "long",
+        "lvs": "long",
+        "pvs": "long",
+        "connections": "long",
+        "in_links": "long",
+    },
+    references=(_OF_A_RUN,),
+)
+
+OVERLAYS = Table(
+    name="overlays",
+    row_is=(
+        "one topic's overlay at one stage: its size, its weak and strong components, its mean clustering coefficient,"
+        " its diameter over reachable pairs, and how many members nobody holds"
+    ),
+    key=("run", "stage", "topic"),
+    columns={
+        "run": "string",
+        "stage": "string",
+        "topic": "long",
+        "members": "long",
+        "links": "long",
+        "weak": "long",
+        "strong": "long",
+        "clustering": "double",
+        "diameter": "long",
+        "in_degree_0": "long",
+    },
+    references=(_OF_A_RUN,),
+)
+
+LINKS = Table(
+    name="links",
+    row_is="a node that holds a neighbour in its view for one topic",
+    key=("run", "stage", "node", "topic", "neighbour"),
+    columns={"run": "string", "stage": "string", "node": "long", "topic": "long", "neighbour": "long"},
+    references=(
+        _OF_A_RUN,
+        Reference(("stage", "node"), "views", ("stage", "node")),
+        Reference(("stage", "neighbour"), "views", ("stage", "node")),
+        Reference(("stage", "topic"), "overlays", ("stage", "topic")),
+    ),
+    large=True,
+)
+
+CONNECTIONS = Table(
+    name="connections",
+    row_is="two nodes that hold a physical link, once, with a < b, and how many logical links share it",
+    key=("run", "stage", "a", "b"),
+    columns={"run": "string", "stage": "string", "a": "long", "b": "long", "links": "long"},
+    references=(
+        _OF_A_RUN,
+        Reference(("stage", "a"), "views", ("stage", "node")),
+        Reference(("stage", "b"), "views", ("stage", "node")),
+    ),
+    large=True,
+)
+
+MEASURES = Table(
+    name="measures",
+    row_is="one named number of one run; group says of what part, usually a stage; spread is a standard deviation",
+    key=("run", "measure", "group"),
+    columns={"run": "string", "measure": "string", "group": "string", "value": "double", "spread": "double"},
+    references=(_OF_A_RUN,),
+)
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (SUBSCRIPTIONS, NAMES, UNIVERSES, RUNS, VIEWS, OVERLAYS, LINKS, CONNECTIONS, MEASURES)
+}

@@ -1,0 +1,1 @@
+"""Closed populations: cut out of a workload, described, and packed for kernels."""

@@ -1,0 +1,73 @@
+"""A universe as kernels want it: nodes numbered by the rank of their id, one row per topic with its members in order.
+
+The rank is for transport only (4 bytes, and a range of ranks is a bucket of nodes); weights and digests use the id.
+"""
+
+from dataclasses import dataclass
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from ropewalk.errors import InputError
+
+_ROW_BITS = 33  # monotonically_increasing_id: the partition above these bits, the row within it below
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """`nodes` has one row (node, rank) per node; `topics` one row (topic, members, ranks) per topic."""
+
+    nodes: DataFrame
+    topics: DataFrame
+    node_count: int
+    topic_count: int
+    subscription_count: int
+    kept: tuple[DataFrame, ...]
+
+    def unpersist(self) -> None:
+        """Give back what packing keeps on disk."""
+        for frame in self.kept:
+            frame.unpersist()
+
+
+def pack(subscriptions: DataFrame, partitions: int) -> Packed:
+    """Number the nodes and gather each topic's members, ascending, spread over `partitions`."""
+    # Sorted over partitions, and kept: the counts and the ranks must see the same partitions.
+    ordered = (
+        subscriptions.select("node")
+        .distinct()
+        .sort("node")
+        .withColumn("row", F.monotonically_increasing_id())
+        .persist(StorageLevel.DISK_ONLY)
+    )
+    nodes, node_count = _numbered(ordered)
+    members = F.sort_array(F.collect_list(F.struct("node", "rank")))
+    topics = (
+        subscriptions.join(nodes, "node")
+        .repartition(partitions, "topic")
+        .groupBy("topic")
+        .agg(members.alias("pairs"))
+        .select("topic", F.col("pairs.node").alias("members"), F.col("pairs.rank").alias("ranks"))
+        .persist(StorageLevel.DISK_ONLY)
+    )
+    counts = topics.agg(F.count("*"), F.sum(F.size("members"))).first()
+    assert counts is not None
+    topic_count, subscription_count = counts
+    if not topic_count:
+        raise InputError("the universe has no subscriptions, so there is nothing to run on.")
+    return Packed(nodes, topics, node_count, topic_count, subscription_count, (ordered, topics))
+
+
+def _numbered(ordered: DataFrame) -> tuple[DataFrame, int]:
+    """Rows (node, rank), and how many: rank counts the smaller ids. No single task sees them all."""
+    partition = F.shiftright("row", _ROW_BITS).alias("partition")
+    first, firsts = 0, []
+    for number, count in sorted(ordered.groupBy(partition).count().collect()):  # one row per partition
+        firsts.append((number, first))
+        first += count
+    offsets = ordered.sparkSession.createDataFrame(firsts, "partition long, first long")
+    within = F.col("row").bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
+    rank = (F.col("first") + within).cast("int").alias("rank")
+    ranked = ordered.withColumn("partition", partition).join(F.broadcast(offsets), "partition").select("node", rank)
+    return ranked, first

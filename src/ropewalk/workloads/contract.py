@@ -1,0 +1,18 @@
+"""What a workload model offers: its parameters as fields, and subscriptions as a frame of external keys."""
+
+from typing import ClassVar, Protocol, runtime_checkable
+
+from pyspark.sql import DataFrame, SparkSession
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A frozen dataclass; its fields are validated when it is made, and are what the manifest records."""
+
+    name: ClassVar[str]
+    overlay: str  # what was built on such a universe where it was published,
+    connectivity: float  # and how connected: defaults for whoever simulates it
+
+    def subscriptions(self, spark: SparkSession, seed: int) -> DataFrame:
+        """Rows (node_key, topic_key), no pair twice, the same for any number of partitions."""
+        ...

@@ -30,7 +30,7 @@ types: $(READY)  ## static types
 	$(BIN)/mypy
 
 layers: $(READY)  ## who may import whom
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 format: $(READY)  ## bring code into shape
 	$(BIN)/ruff check --fix

@@ -18,6 +18,7 @@ PRIME_2: Final = 0xC2B2_AE3D_27D4_EB4F
 PRIME_3: Final = 0x1656_67B1_9E37_79F9
 PRIME_4: Final = 0x85EB_CA77_C2B2_AE63
 PRIME_5: Final = 0x27D4_EB2F_1656_67C5
+STRIPE, WORD, HALF_WORD = 32, 8, 4  # bytes
 SPARK_SEED: Final = 42  # what Spark SQL's xxhash64() starts from
 
 
@@ -53,9 +54,9 @@ def mix_long(value: int, state: int) -> int:
 def mix_bytes(data: bytes, state: int) -> int:
     """XXH64 of `data`, seeded with `state`."""
     position, length = 0, len(data)
-    if length >= 32:
+    if length >= STRIPE:
         lanes = [(state + PRIME_1 + PRIME_2) & MASK, (state + PRIME_2) & MASK, state, (state - PRIME_1) & MASK]
-        while length - position >= 32:
+        while length - position >= STRIPE:
             for lane in range(4):
                 word = int.from_bytes(data[position : position + 8], "little")
                 lanes[lane] = (_rotated((lanes[lane] + word * PRIME_2) & MASK, 31) * PRIME_1) & MASK
@@ -66,11 +67,11 @@ def mix_bytes(data: bytes, state: int) -> int:
     else:
         mixed = (state + PRIME_5) & MASK
     mixed = (mixed + length) & MASK
-    while length - position >= 8:
+    while length - position >= WORD:
         mixed ^= _round(int.from_bytes(data[position : position + 8], "little"))
         mixed = (_rotated(mixed, 27) * PRIME_1 + PRIME_4) & MASK
         position += 8
-    if length - position >= 4:
+    if length - position >= HALF_WORD:
         mixed ^= (int.from_bytes(data[position : position + 4], "little") * PRIME_1) & MASK
         mixed = (_rotated(mixed, 23) * PRIME_2 + PRIME_3) & MASK
         position += 4

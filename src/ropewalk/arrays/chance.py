@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropewalk import seeds
-from ropewalk.arrays.compiled import compiled
+from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import ONE, S31, S32, mixed_long
 
 S10 = np.uint64(10)
@@ -27,7 +27,7 @@ def drawn(state: np.uint64) -> np.uint64:
 
 
 @compiled
-def pick(state: np.uint64, count: np.int64) -> np.int64:
+def pick(state: np.uint64, count: Long) -> np.int64:
     """`seeds.pick` of that chance."""
     return np.int64(((drawn(state) >> S31) * np.uint64(count)) >> S32)
 
@@ -39,7 +39,7 @@ def unit(state: np.uint64) -> np.float64:
 
 
 @compiled
-def permuted(index: np.int64, count: np.int64, state: np.uint64) -> np.int64:
+def permuted(index: Long, count: Long, state: np.uint64) -> np.int64:
     """Where a shuffle of 0..count-1 puts `index`, without holding the shuffle.
 
     A balanced Feistel network on the smallest even number of bits that holds `count`, walked until it lands inside.

@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+Long = int | np.int64  # what a kernel takes as a number: numba makes no difference
 
 KEPT_CACHES = 4  # older folders belong to code that is no longer there
 

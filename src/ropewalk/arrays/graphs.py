@@ -40,7 +40,7 @@ def weak_count(starts: Starts, links: Links) -> int:
                 leader[b] = leader[leader[b]]
                 b = leader[b]
             if a != b:
-                leader[max(a, b)] = min(a, b)
+                leader[a] = b
                 count -= 1
     return count
 
@@ -102,7 +102,7 @@ def clustering(starts: Starts, links: Links) -> float:
     total = 0.0
     for node in range(nodes):
         size = starts[node + 1] - starts[node]
-        if size < 2:
+        if size <= 1:
             continue
         for link in range(starts[node], starts[node + 1]):
             mark[links[link]] = node
@@ -123,8 +123,7 @@ def diameter(starts: Starts, links: Links, sources: int) -> int:
     pass: bit s of `seen[v]` says that search s has reached v.
     """
     nodes = starts.size - 1
-    if sources > nodes:
-        sources = nodes
+    sources = min(sources, nodes)
     longest = 0
     for first in range(0, sources, WORD):
         seen = np.zeros(nodes, np.uint64)

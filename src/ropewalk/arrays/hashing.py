@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropewalk import ids
-from ropewalk.arrays.compiled import compiled
+from ropewalk.arrays.compiled import Long, compiled
 
 PRIME_1 = np.uint64(ids.PRIME_1)
 PRIME_2 = np.uint64(ids.PRIME_2)
@@ -22,7 +22,7 @@ S5, S27, S29, S31, S32, S33, S37 = (np.uint64(bits) for bits in (5, 27, 29, 31, 
 
 
 @compiled
-def half(value: np.int64) -> np.uint64:
+def half(value: Long) -> np.uint64:
     """The part of hashing `value` that does not depend on the seed."""
     word = np.uint64(value) * PRIME_2
     return np.uint64(((word << S31) | (word >> S33)) * PRIME_1)
@@ -39,13 +39,13 @@ def joined(value_half: np.uint64, state: np.uint64) -> np.uint64:
 
 
 @compiled
-def mixed_long(value: np.int64, state: np.uint64) -> np.uint64:
+def mixed_long(value: Long, state: np.uint64) -> np.uint64:
     """`ids.mix_long`."""
     return joined(half(value), state)
 
 
 @compiled
-def seeded(value: np.int64) -> np.uint64:
+def seeded(value: Long) -> np.uint64:
     """The hash of the first of several values."""
     return joined(half(value), SPARK_SEED)
 

@@ -21,6 +21,7 @@ class Models(click.Group):
     """One subcommand per model."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand of a model."""
         if cmd_name not in MODELS:
             raise UsageError(f"model {cmd_name!r} is not known; choose one of: {', '.join(sorted(MODELS))}.")
         return super().get_command(ctx, cmd_name)
@@ -28,7 +29,7 @@ class Models(click.Group):
 
 @click.group(cls=Models)
 def command() -> None:
-    """Make a workload up.
+    r"""Make a workload up.
 
     \b
     Example:  ropewalk generate grid --set G --nodes 2000 --topics 200 --seed 7 --out universe
@@ -36,8 +37,14 @@ def command() -> None:
 
 
 @command.command("grid")
-@click.option("--set", "set_name", type=click.Choice(sorted(SETS)), default="G", show_default=True,
-              help="Fitted parameters: G (StAN Table 2), F (also Table 1), E (no torus), fig6 (StaN Figure 6).")
+@click.option(
+    "--set",
+    "set_name",
+    type=click.Choice(sorted(SETS)),
+    default="G",
+    show_default=True,
+    help="Fitted parameters: G (StAN Table 2), F (also Table 1), E (no torus), fig6 (StaN Figure 6).",
+)
 @click.option("--nodes", type=int, help="How many nodes.  [default: as the set]")
 @click.option("--topics", type=int, help="How many topics.  [default: as the set]")
 @options.seed
@@ -81,10 +88,12 @@ def make(model: Model, seed: int, out: Path, *, overwrite: bool, master: str | N
         settings=settings,
         defaults={"overlay": model.overlay, "connectivity": model.connectivity},
     )
-    with drafted(out, manifest, overwrite=overwrite) as draft, spark_for(talk, master) as spark:
-        with talk.phase(f"generate {model.name}"):
-            keyed = model.subscriptions(spark, seed)
-            counts = write_workload(draft, keyed, source=model.name, rule="generated")
+    with (
+        drafted(out, manifest, overwrite=overwrite) as draft,
+        spark_for(talk, master) as spark,
+        talk.phase(f"generate {model.name}"),
+    ):
+        counts = write_workload(draft, model.subscriptions(spark, seed), source=model.name, rule="generated")
     return {
         "universe": manifest.name,
         "model": model.name,

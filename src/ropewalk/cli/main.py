@@ -27,9 +27,11 @@ class Verbs(click.Group):
     """The verbs, each loaded when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        """All verbs, none of them loaded."""
         return sorted(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Load one verb, or say what it lacks."""
         if cmd_name not in VERBS:
             raise UsageError(f"verb {cmd_name!r} is not known; choose one of: {', '.join(sorted(VERBS))}.")
         try:
@@ -44,6 +46,7 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The verbs with their sentences, none of them loaded."""
         with formatter.section("Verbs"):
             formatter.write_dl(sorted(VERBS.items()))
 
@@ -51,7 +54,7 @@ class Verbs(click.Group):
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="ropewalk %(version)s")
 def ropewalk() -> None:
-    """Interest-aware publish/subscribe: overlays that share their links.
+    r"""Interest-aware publish/subscribe: overlays that share their links.
 
     \b
     Start with:   ropewalk demo

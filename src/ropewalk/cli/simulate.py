@@ -58,7 +58,7 @@ def command(
     master: str | None,
     as_json: bool,
 ) -> None:
-    """Run PROTOCOL on the workload in DIR.
+    r"""Run PROTOCOL on the workload in DIR.
 
     \b
     Example:  ropewalk simulate stan universe --rounds 8 --keep rounds --json
@@ -66,13 +66,9 @@ def command(
     find(protocol, engine)
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
-    said = universe.manifest.defaults
-    settings = Settings(
-        rounds=rounds,
-        ttl=ttl,
-        overlay=overlay or said.get("overlay", Settings.overlay),
-        connectivity=connectivity if connectivity is not None else said.get("connectivity", Settings.connectivity),
-    )
+    told = {"overlay": overlay, "connectivity": connectivity}
+    chosen = universe.manifest.defaults | {name: value for name, value in told.items() if value is not None}
+    settings = Settings(rounds=rounds, ttl=ttl, **chosen)
     job = Job(settings=settings, seed=seed, keep=_kept(keep), partitions=partitions)
     talk = Talk()
     document, rows = execute(universe, job, out, overwrite=overwrite, master=master, talk=talk)

@@ -24,7 +24,7 @@ def summary(rows: Iterable[Row], stages: list[str]) -> dict[str, Any]:
         "in_links": before_and_after("in_links"),
         "fitness": {stage: {name: value[f"overlay.{name}", stage] for name in FITNESS} for stage in (first, last)},
     }
-    if all(("pvs.mean", stage) in value for stage in stages) and len(stages) > 2:
+    if all(("pvs.mean", stage) in value for stage in stages):
         for held in ("lvs", "pvs"):
             document[held]["by_round"] = [value[f"{held}.mean", stage] for stage in stages]
     return document

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib as mpl
 from markupsafe import Markup
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 
 INK = "#0b0c0d"  # drawn in this, then replaced by the page's own text colour: light and dark
 SHADES = ("#c2571a", "#2b7a9b", "#6a8f3c", "#8a5fa8")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ropewalk",  # fixed, or every drawing gets new ids
     "svg.fonttype": "none",
     "font.family": "sans-serif",

@@ -44,7 +44,9 @@ def write_report(path: Path, document: dict[str, Any], rows: Iterable[Row]) -> N
         draft.write_text(text, encoding="utf-8")
         draft.replace(path)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}); choose another place for the report.") from error
+        raise UsageError(
+            f"{path} cannot be written ({error.strerror}); choose another place for the report."
+        ) from error
 
 
 def render(document: dict[str, Any], rows: Iterable[Row]) -> str:

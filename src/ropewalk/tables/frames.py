@@ -77,9 +77,11 @@ def problems_of(spark: SparkSession, path: Path) -> list[str]:
         checks = [problem]
         if counted != store.manifest.tables[name]:
             checks.append("is not what its manifest tallied")
-        for reference in table.references:
-            if reference.table in frames:
-                checks.append(_lost_references(frame, reference, frames[reference.table]))
+        checks += [
+            _lost_references(frame, reference, frames[reference.table])
+            for reference in table.references
+            if reference.table in frames
+        ]
         found += [f"{name}: {problem}" for problem in checks if problem]
     return found
 

@@ -149,7 +149,9 @@ def _refuse_if_taken(path: Path, *, overwrite: bool) -> None:
     if not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir())):
         return
     if not (path / MANIFEST).is_file():
-        raise UsageError(f"{path} exists and is not a store of ours, so it is left alone; choose another output folder.")
+        raise UsageError(
+            f"{path} exists and is not a store of ours, so it is left alone; choose another output folder."
+        )
     if not overwrite:
         raise UsageError(f"{path} already holds a store; choose another output folder or pass --overwrite.")
 

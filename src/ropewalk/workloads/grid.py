@@ -17,12 +17,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ropewalk.arrays.chance import permuted, stream, unit
-from ropewalk.arrays.compiled import compiled
+from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import mixed_long
 from ropewalk.errors import UsageError
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
+
+LARGEST = 10_000_000  # of nodes or topics: every node looks at every point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +45,8 @@ class Grid:
         for what, size in (("nodes", self.nodes), ("topics", self.topics)):
             if size < 1:
                 raise UsageError(f"{what} is {size}, but a grid needs at least 1.")
-            if size > 10_000_000:
-                raise UsageError(f"{what} is {size}, but a grid takes at most 10000000.")
+            if size > LARGEST:
+                raise UsageError(f"{what} is {size}, but a grid takes at most {LARGEST}.")
 
     def subscriptions(self, spark: SparkSession, seed: int) -> DataFrame:
         """One row (node_key, topic_key) per subscription; made in parallel over nodes, alike for any partitioning."""
@@ -104,7 +106,7 @@ def _power_law(quantile: float, law: tuple[float, float, float]) -> float:
 
 
 @compiled
-def _stratified(index: np.int64, count: np.int64, state: np.uint64) -> float:
+def _stratified(index: Long, count: Long, state: np.uint64) -> float:
     """One quantile per 1/count slice, the slices shuffled: the smooth tables of the papers suggest such a draw."""
     slice_ = permuted(index, count, mixed_long(np.int64(0), state))
     return float((slice_ + unit(mixed_long(index, mixed_long(np.int64(1), state)))) / count)

@@ -17,7 +17,7 @@ def write_workload(draft: Draft, keyed: DataFrame, *, source: str, rule: str) ->
         names = write_table(draft, NAMES, names_of(keyed))
     finally:
         keyed.unpersist()
-    of_kind = dict(names.groupBy("kind").count().collect())
+    of_kind: dict[str, int] = dict(names.groupBy("kind").count().collect())
     counts = {
         "nodes": of_kind.get("node", 0),
         "topics": of_kind.get("topic", 0),

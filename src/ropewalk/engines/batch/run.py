@@ -1,6 +1,6 @@
 """One StaN run on Spark: pack the universe, align its overlays in tasks of many topics, count by buckets of nodes.
 
-    subscriptions -> packed topics -> (kernel) bucket rows and topic rows -> views, overlays [links, connections]
+subscriptions -> packed topics -> (kernel) bucket rows and topic rows -> views, overlays [links, connections]
 """
 
 import json

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ropewalk.arrays import graphs
 from ropewalk.arrays.chance import drawn, pick, stream
-from ropewalk.arrays.compiled import compiled
+from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import ONE, half, joined, mixed_long, seeded
 from ropewalk.protocols.stan.settings import Settings, fan_out, mean_degree
 
@@ -99,9 +99,7 @@ def _degree_table(members: int, margin: float) -> NDArray[np.int64]:
 
 
 @compiled
-def _sample(
-    view: NDArray[np.int32], size: np.int64, me: np.int64, members: np.int64, state: np.uint64
-) -> None:
+def _sample(view: NDArray[np.int32], size: Long, me: Long, members: Long, state: np.uint64) -> None:
     """Fill `view` with `size` distinct positions other than `me`, each draw labelled by its number."""
     if size == members - 1:
         for other in range(size):
@@ -172,7 +170,7 @@ def _erdos_renyi(
 
 @compiled
 def _digraph(
-    topic: np.int64,
+    topic: Long,
     ids: NDArray[np.int64],
     degrees: NDArray[np.int64],
     states: tuple[np.uint64, np.uint64, np.uint64],
@@ -240,13 +238,11 @@ def _order_views(
 
 @compiled
 def _offer(
-    best: NDArray[np.int32], best_weight: NDArray[np.uint64], size: np.int64, other: np.int32, weight: np.uint64
+    best: NDArray[np.int32], best_weight: NDArray[np.uint64], size: Long, other: np.int32, weight: np.uint64
 ) -> None:
     """Let `other` take its place among the `size` best, unless it is there already or not good enough."""
     slot = size
-    while slot > 0 and (
-        weight < best_weight[slot - 1] or (weight == best_weight[slot - 1] and other < best[slot - 1])
-    ):
+    while slot > 0 and (weight < best_weight[slot - 1] or (weight == best_weight[slot - 1] and other < best[slot - 1])):
         slot -= 1
     if slot == size or (slot > 0 and best[slot - 1] == other):
         return
@@ -264,8 +260,8 @@ def _aligned(
     ids: NDArray[np.int64],
     starts: NDArray[np.int64],
     links: NDArray[np.int32],
-    turn: np.int64,
-    ttl: np.int64,
+    turn: Long,
+    ttl: Long,
     walk_state: np.uint64,
 ) -> NDArray[np.int32]:
     """One round: every member of every topic walks over the frozen views and keeps the best it has seen."""

@@ -8,6 +8,7 @@ from ropewalk.errors import UsageError
 
 Overlay = Literal["fixed", "erdos-renyi"]
 OVERLAYS: tuple[Overlay, ...] = get_args(Overlay)
+LONGEST_WALK = 255  # ours: far beyond any overlay's diameter, and it fits a byte on the wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +23,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.rounds < 0:
             raise UsageError(f"rounds is {self.rounds}, but must be 0 or more.")
-        if not 0 <= self.ttl <= 255:
-            raise UsageError(f"ttl is {self.ttl}, but must be from 0 to 255: a walk visits ttl + 1 nodes.")
+        if not 0 <= self.ttl <= LONGEST_WALK:
+            raise UsageError(f"ttl is {self.ttl}, but must be from 0 to {LONGEST_WALK}: a walk visits ttl + 1 nodes.")
         if self.overlay not in OVERLAYS:
             raise UsageError(f"overlay is {self.overlay!r}, but must be one of: {', '.join(OVERLAYS)}.")
         if not 0 < self.connectivity < 1:

@@ -1,0 +1,31 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from ropewalk.tables.session import Session, opened
+
+settings.register_profile("ropewalk", deadline=None, derandomize=True, max_examples=100)
+settings.load_profile("ropewalk")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Session]:
+    """One Spark session for all tests: starting it is the dear part. Two cores, as on the smallest machine we serve."""
+    with opened("local[2]") as session:
+        session.conf.set("spark.sql.shuffle.partitions", "4")  # tiny rows: more partitions are only overhead
+        yield session
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

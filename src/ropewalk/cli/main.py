@@ -1,6 +1,7 @@
 """`ropewalk VERB ...`: finds the verb, and turns whatever goes wrong into one sentence and an exit code."""
 
 import importlib
+import logging
 import signal
 import sys
 import traceback
@@ -66,6 +67,8 @@ def ropewalk() -> None:
 def main(arguments: list[str]) -> int:
     """Run one command line; the answer is its exit code."""
     debug = "--debug" in arguments
+    if not debug:  # libraries that log what they also raise would say everything twice
+        logging.basicConfig(handlers=[logging.NullHandler()])
     try:
         ropewalk.main(arguments, prog_name="ropewalk", standalone_mode=False)
     except click.exceptions.Exit as leaving:

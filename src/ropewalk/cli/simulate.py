@@ -18,7 +18,7 @@ from ropewalk.measures.holdings import holdings
 from ropewalk.measures.summary import Row, summary
 from ropewalk.protocols.catalogue import find
 from ropewalk.protocols.stan.settings import OVERLAYS, Overlay, Settings
-from ropewalk.report.page import write_report
+from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.frames import write_table
 from ropewalk.tables.schema import MEASURES, SUBSCRIPTIONS
 from ropewalk.tables.store import Manifest, Store, drafted
@@ -70,6 +70,8 @@ def command(
     chosen = universe.manifest.defaults | {name: value for name, value in told.items() if value is not None}
     settings = Settings(rounds=rounds, ttl=ttl, **chosen)
     job = Job(settings=settings, seed=seed, keep=_kept(keep), partitions=partitions)
+    if report is not None:
+        refuse_unwritable(report)
     talk = Talk()
     document, rows = execute(universe, job, out, overwrite=overwrite, master=master, talk=talk)
     if report is not None:

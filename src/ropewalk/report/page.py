@@ -1,7 +1,8 @@
 """The HTML page of one run: headline first, then figures with the numbers under them, then how to run it again."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,11 +39,25 @@ class Section:
 def write_report(path: Path, document: dict[str, Any], rows: Iterable[Row]) -> None:
     """Write the page of a run (the document of `simulate` and all its measures) to `path`."""
     text = render(document, rows)
+    with _drafted(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Find out before the work, not after it, that a report cannot be written to `path`."""
+    with _drafted(path):
+        pass
+
+
+@contextmanager
+def _drafted(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
+        draft.touch()
+        yield draft
+        draft.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written ({error.strerror}); choose another place for the report."

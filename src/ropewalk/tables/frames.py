@@ -4,7 +4,8 @@ from functools import reduce
 from operator import or_
 from pathlib import Path
 
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DoubleType, LongType, StringType, StructField, StructType
@@ -45,8 +46,8 @@ def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
     """A table of a store, in its declared columns."""
     folder = store.folder_of(table)
     try:
-        found = spark.read.parquet(str(folder))
-    except AnalysisException as error:
+        found = spark.read.parquet(str(folder.absolute()))  # the JVM has a current folder of its own
+    except (PySparkException, Py4JError) as error:
         raise InputError(f"{folder} holds no readable Parquet files; make the store again.") from error
     missing = [name for name in table.columns if name not in found.columns]
     if missing:

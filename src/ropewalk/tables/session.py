@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from ropewalk.errors import RunError, UsageError
+from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.tables.java import OLDEST, find_java
 from ropewalk.tables.machine import cores, memory_bytes
 
@@ -36,20 +36,26 @@ def opened(master: str | None = None) -> Iterator[SparkSession]:
             yield running
         return
     where = master or os.environ.get("SPARK_REMOTE") or os.environ.get("SPARK_MASTER") or f"local[{cores()}]"
+    if where.startswith("sc://"):
+        with _failures_said(log=None):
+            yield _connected(where)  # the server's session is not ours to stop
+        return
     log = Path(tempfile.mkstemp(prefix="ropewalk-spark-", suffix=".log")[1])
-    session = _connected(where) if where.startswith("sc://") else _started(where, log)
+    failed = False
     try:
-        with _failures_said(log):
-            yield session
-    except RunError:
-        raise  # the error names the log, so it stays
-    except BaseException:
-        log.unlink(missing_ok=True)
+        session = _started(where, log)
+        try:
+            with _failures_said(log):
+                yield session
+        finally:
+            with suppress(OSError, Py4JError):  # the JVM may be gone, by the very signal that ends us
+                session.stop()
+    except RunError as error:
+        failed = str(log) in str(error)  # then it is what the user reads next
         raise
-    else:
-        log.unlink(missing_ok=True)
     finally:
-        session.stop()
+        if not failed:
+            log.unlink(missing_ok=True)
 
 
 def tasks_done(spark: SparkSession) -> tuple[int, int] | None:
@@ -86,6 +92,8 @@ def _failures_said(log: Path | None) -> Iterator[None]:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b", line)]  # by a Python worker, last
         cause = (raised or lines or [type(error).__name__])[-1 if raised else 0]
+        if "FAILED_READ_FILE" in str(error) or "is not a Parquet file" in str(error):
+            raise InputError(f"an input file cannot be read: {cause[:300]}.") from error
         where = f"; its log is {log}" if log is not None else ""
         raise RunError(f"the Spark job failed: {cause[:300]}{where}.") from error
 

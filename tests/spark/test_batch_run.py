@@ -1,0 +1,124 @@
+"""The batch engine end to end on a small universe: its tables agree with each other and with nothing but the seed."""
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from pyspark.sql import functions as F
+
+from ropewalk.engines.batch.run import Job, Outcome, run_of, simulate
+from ropewalk.engines.contract import KEEPS
+from ropewalk.protocols.stan.settings import Settings
+from ropewalk.tables.frames import problems_of, read_table
+from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS
+from ropewalk.tables.session import Session
+from ropewalk.tables.store import Manifest, Store, drafted
+from ropewalk.workloads.grid import SETS
+from ropewalk.workloads.write import write_workload
+
+SETTINGS = Settings(rounds=2, ttl=3)
+
+
+@pytest.fixture(scope="module")
+def universe(spark: Session, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    path = tmp_path_factory.mktemp("batch") / "universe"
+    manifest = Manifest(name="fig6", made_by="a test", seed=1, settings={})
+    with drafted(path, manifest) as draft:
+        write_workload(draft, SETS["fig6"].subscriptions(spark, 1), source="grid", rule="generated")
+    return Store.open(path)
+
+
+def run(spark: Session, universe: Store, job: Job, out: Path) -> tuple[Outcome, Store]:
+    manifest = Manifest(name=run_of(universe, job), made_by="a test", seed=job.seed, settings={})
+    with drafted(out, manifest) as draft:
+        outcome = simulate(spark, universe, job, draft, lambda _: nullcontext())
+    return outcome, Store.open(out)
+
+
+@pytest.fixture(scope="module")
+def kept(spark: Session, universe: Store, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Store]:
+    job = Job(settings=SETTINGS, seed=1, keep=frozenset(KEEPS))
+    return run(spark, universe, job, tmp_path_factory.mktemp("batch") / "kept")
+
+
+def test_a_run_is_sound(spark: Session, kept: tuple[Outcome, Store]) -> None:
+    outcome, store = kept
+    assert problems_of(spark, store.path) == []
+    assert store.manifest.digest == outcome.digest
+    assert (outcome.nodes, outcome.topics) == (100, 16)
+    row = read_table(spark, store, RUNS).first()
+    assert row is not None
+    assert (row["run"], row["universe"], row["digest"]) == (outcome.run, "fig6", outcome.digest)
+
+
+def test_views_count_what_the_links_say(spark: Session, kept: tuple[Outcome, Store]) -> None:
+    _, store = kept
+    links = read_table(spark, store, LINKS)
+    out = links.groupBy("stage", "node").agg(F.count("*").alias("lvs"), F.countDistinct("neighbour").alias("pvs"))
+    held = links.groupBy("stage", F.col("neighbour").alias("node")).agg(F.countDistinct("node").alias("in_links"))
+    both = links.select("stage", "node", "neighbour").union(links.select("stage", "neighbour", "node"))
+    either = both.groupBy("stage", "node").agg(F.countDistinct("neighbour").alias("connections"))
+    expected = out.join(held, ["stage", "node"], "full").join(either, ["stage", "node"], "full").fillna(0)
+    columns = ["stage", "node", "lvs", "pvs", "connections", "in_links"]
+    views = read_table(spark, store, VIEWS).select(columns)
+    assert views.count() == 100 * 3
+    assert views.exceptAll(expected.select(columns)).count() == 0
+
+
+def test_connections_are_the_links_both_ways_once(spark: Session, kept: tuple[Outcome, Store]) -> None:
+    _, store = kept
+    links = read_table(spark, store, LINKS)
+    pair = (F.least("node", "neighbour").alias("a"), F.greatest("node", "neighbour").alias("b"))
+    expected = links.groupBy("run", "stage", *pair).agg(F.count("*").alias("links"))
+    connections = read_table(spark, store, CONNECTIONS)
+    assert connections.filter("a >= b").count() == 0
+    assert connections.exceptAll(expected).count() == expected.exceptAll(connections).count() == 0
+
+
+def test_overlays_have_the_topics_subscribers_and_constant_links(
+    spark: Session, universe: Store, kept: tuple[Outcome, Store]
+) -> None:
+    _, store = kept
+    overlays = read_table(spark, store, OVERLAYS)
+    subscribers = read_table(spark, universe, SUBSCRIPTIONS).groupBy("topic").agg(F.count("*").alias("members"))
+    assert overlays.select("topic", "members").distinct().exceptAll(subscribers).count() == 0
+    assert overlays.groupBy("topic").agg(F.countDistinct("links").alias("n")).filter("n > 1").count() == 0
+    assert sorted(row[0] for row in overlays.select("stage").distinct().collect()) == ["final", "initial", "round 1"]
+
+
+def test_links_stay_within_the_topic(spark: Session, universe: Store, kept: tuple[Outcome, Store]) -> None:
+    _, store = kept
+    links = read_table(spark, store, LINKS)
+    subscriptions = read_table(spark, universe, SUBSCRIPTIONS)
+    assert links.join(subscriptions, ["node", "topic"], "left_anti").count() == 0
+    neighbours = links.select(F.col("neighbour").alias("node"), "topic")
+    assert neighbours.join(subscriptions, ["node", "topic"], "left_anti").count() == 0
+    assert links.filter("node = neighbour").count() == 0
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 7])
+def test_the_layout_changes_nothing(
+    spark: Session, universe: Store, kept: tuple[Outcome, Store], tmp_path: Path, partitions: int
+) -> None:
+    first, store = kept
+    job = Job(settings=SETTINGS, seed=1, partitions=partitions)
+    outcome, again = run(spark, universe, job, tmp_path / "out")
+    assert outcome.digest == first.digest
+    views = read_table(spark, store, VIEWS).filter("stage in ('initial', 'final')")
+    assert read_table(spark, again, VIEWS).exceptAll(views).count() == 0
+
+
+def test_another_seed_is_another_history(
+    spark: Session, universe: Store, kept: tuple[Outcome, Store], tmp_path: Path
+) -> None:
+    outcome, _ = run(spark, universe, Job(settings=SETTINGS, seed=2), tmp_path / "out")
+    assert outcome.digest != kept[0].digest
+    assert outcome.run != kept[0].run
+
+
+def test_no_rounds_leave_the_overlays_as_they_were(spark: Session, universe: Store, tmp_path: Path) -> None:
+    _, store = run(spark, universe, Job(settings=Settings(rounds=0), seed=1), tmp_path / "out")
+    views = read_table(spark, store, VIEWS).drop("run")
+    before, after = (views.filter(F.col("stage") == stage).drop("stage") for stage in ("initial", "final"))
+    assert before.count() == 100
+    assert before.exceptAll(after).count() == 0

@@ -1,0 +1,64 @@
+import pytest
+
+from ropewalk.measures.fitness import fitness
+from ropewalk.measures.holdings import holdings
+from ropewalk.measures.summary import summary
+from ropewalk.tables.frames import struct_of
+from ropewalk.tables.schema import MEASURES, OVERLAYS, VIEWS
+from ropewalk.tables.session import Session
+
+#        run  stage     node lvs pvs connections in_links
+VIEW_ROWS = [
+    ("r", "initial", 1, 4, 4, 5, 1),
+    ("r", "initial", 2, 6, 4, 7, 3),
+    ("r", "final", 1, 4, 2, 3, 1),
+    ("r", "final", 2, 6, 3, 4, 3),
+]
+#           run  stage    topic members links weak strong clustering diameter in_degree_0
+OVERLAY_ROWS = [
+    ("r", "initial", 1, 10, 30, 1, 1, 0.2, 3, 0),
+    ("r", "initial", 2, 20, 60, 1, 1, 0.1, 5, 0),
+    ("r", "final", 1, 10, 30, 1, 3, 0.3, 3, 2),
+    ("r", "final", 2, 20, 60, 2, 2, 0.1, 6, 1),
+]
+
+
+def values(frame) -> dict[tuple[str, str], tuple[float, float | None]]:
+    assert frame.dtypes == [(name, {"long": "bigint"}.get(type_, type_)) for name, type_ in MEASURES.columns.items()]
+    return {(row["measure"], row["group"]): (row["value"], row["spread"]) for row in frame.collect()}
+
+
+def test_holdings(spark: Session) -> None:
+    found = values(holdings(spark.createDataFrame(VIEW_ROWS, struct_of(VIEWS))))
+    assert found["lvs.mean", "initial"] == found["lvs.mean", "final"] == (5.0, 1.0)
+    assert found["pvs.mean", "final"] == (2.5, 0.5)
+    assert found["pvs.p0", "final"] == (2.0, None)
+    assert found["pvs.p50", "final"] == (2.5, None)
+    assert found["pvs.p100", "final"] == found["pvs.max", "final"] == (3.0, None)
+    assert found["connections.max", "initial"] == (7.0, None)
+    assert found["in_links.mean", "initial"] == (2.0, 1.0)
+    assert len(found) == 4 * 2 * 103
+
+
+def test_fitness(spark: Session) -> None:
+    found = values(fitness(spark.createDataFrame(OVERLAY_ROWS, struct_of(OVERLAYS))))
+    assert found["overlay.weakly_connected", "initial"] == (1.0, None)
+    assert found["overlay.weakly_connected", "final"] == (0.5, None)
+    assert found["overlay.strongly_connected", "final"] == (0.0, None)
+    assert found["overlay.held_by_nobody", "final"] == (3.0, None)
+    assert found["overlay.clustering", "final"] == (pytest.approx(0.2), pytest.approx(0.1))
+    assert found["overlay.diameter", "initial"] == (4.0, 1.0)
+
+
+def test_the_summary_is_the_document_the_design_promises(spark: Session) -> None:
+    measured = holdings(spark.createDataFrame(VIEW_ROWS, struct_of(VIEWS)))
+    measured = measured.union(fitness(spark.createDataFrame(OVERLAY_ROWS, struct_of(OVERLAYS))))
+    rows = [(row["measure"], row["group"], row["value"]) for row in measured.collect()]
+    document = summary(rows, ["initial", "final"])
+    assert document["lvs"]["mean"] == 5.0
+    assert document["lvs"]["max"] == 6.0
+    assert document["pvs"]["initial"] == {"mean": 4.0, "p50": 4.0, "p99": 4.0, "max": 4.0}
+    assert document["pvs"]["by_round"] == [4.0, 2.5]
+    assert document["connections"]["final"]["mean"] == 3.5
+    assert document["fitness"]["final"]["held_by_nobody"] == 3.0
+    assert "by_round" not in summary(rows, ["initial", "round 1", "final"])["pvs"]

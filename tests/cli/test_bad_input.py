@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from waiting import wait_until
-
 from ropewalk.cli.main import main
 from ropewalk.tables.session import Session
+from waiting import wait_until
 
 GRID = ["generate", "grid", "--set", "fig6", "--out"]
 
@@ -180,7 +179,7 @@ def test_interrupted_half_way(elsewhere: Path, sent: signal.Signals, code: int) 
                 os.killpg(child.pid, sent)  # as a terminal does: the whole group
     assert child.returncode == code, said
     assert not [line for line in said if "Traceback" in line], said
-    if sent is signal.SIGINT:
-        assert said[-1] == "ropewalk: interrupted: nothing half-written was left behind.\n"
+    word = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[sent]
+    assert said[-1] == f"ropewalk: {word}: nothing half-written was left behind.\n"
     assert list(elsewhere.iterdir()) == []
     assert wait_until(lambda: not group_lives(child.pid)), "a process stayed"

@@ -26,7 +26,10 @@ def test_references_lead_somewhere(table: Table) -> None:
         assert len(reference.columns) == len(reference.columns_there)
         assert all(name in table.columns for name in reference.columns)
         assert all(name in there.columns for name in reference.columns_there)
-        types = [(table.columns[a], there.columns[b]) for a, b in zip(reference.columns, reference.columns_there)]
+        types = [
+            (table.columns[a], there.columns[b])
+            for a, b in zip(reference.columns, reference.columns_there, strict=True)
+        ]
         assert all(ours == theirs for ours, theirs in types)
 
 

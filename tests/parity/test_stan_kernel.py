@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-import stan_reference as reference
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import stan_reference as reference
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 
@@ -132,9 +132,9 @@ def test_the_papers_example_with_five_nodes() -> None:
     place = {node: at for at, node in enumerate(topics[1])}
     start_with = {1: [2, 3], 2: [4, 5]}
     links = []
-    for topic in topics:
-        for node in topics[topic]:
-            view = start_with[topic] if node == n0 else reference.ranked(node, set(topics[topic]))[:2]
+    for topic, nodes in topics.items():
+        for node in nodes:
+            view = start_with[topic] if node == n0 else reference.ranked(node, set(nodes))[:2]
             links += [place[q] for q in reference.ranked(node, set(view))]
     overlays = kernel.Overlays(starts, np.array(links, np.int32))
     for aligned in kernel.rounds(members, overlays, Settings(rounds=8), 1):

@@ -98,13 +98,13 @@ class TestProblems:
 
     def test_a_sound_store_has_none(self, spark: Session, tmp_path: Path) -> None:
         views = [("r", "final", node, 1, 1, 1, 1) for node in (1, 2)]
-        tables = {"runs": [self.RUN], "views": views, "connections": [("r", "final", 1, 2, 2)]}
+        tables: dict[str, list[tuple]] = {"runs": [self.RUN], "views": views, "connections": [("r", "final", 1, 2, 2)]}
         store_of(spark, tmp_path / "s", tables)
         assert problems_of(spark, tmp_path / "s") == []
 
     def test_references_that_lead_nowhere_are_found(self, spark: Session, tmp_path: Path) -> None:
         views = [("r", "final", 1, 1, 1, 1, 1), ("q", "final", 5, 1, 1, 1, 1)]
-        tables = {"runs": [self.RUN], "views": views, "connections": [("r", "final", 1, 9, 2)]}
+        tables: dict[str, list[tuple]] = {"runs": [self.RUN], "views": views, "connections": [("r", "final", 1, 9, 2)]}
         store_of(spark, tmp_path / "s", tables)
         problems = problems_of(spark, tmp_path / "s")
         assert problems == [

@@ -24,7 +24,7 @@ def flat(digraph: Digraph, offset: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distances(digraph: Digraph) -> dict[tuple[int, int], int]:
-    found = {}
+    found: dict[tuple[int, int], int] = {}
     for source in range(len(digraph)):
         seen, edge, steps = {source}, {source}, 0
         while edge:

@@ -64,7 +64,7 @@ def test_what_fails_half_way_leaves_the_old_store(tmp_path: Path) -> None:
 
 def test_a_taken_folder_is_refused_before_any_work(tmp_path: Path) -> None:
     make(tmp_path / "out")
-    with pytest.raises(UsageError, match="already holds a store.*--overwrite"):
+    with pytest.raises(UsageError, match=r"already holds a store.*--overwrite"):
         make(tmp_path / "out")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ropewalk import __version__
 from ropewalk.cli import options
@@ -107,5 +108,6 @@ def _show(checks: list[dict[str, Any]]) -> None:
     table = Table(title=f"ropewalk {__version__}", show_header=False, title_justify="left", box=None)
     for check in checks:
         mark = "ok" if check["ok"] else "MISSING"
-        table.add_row(check["what"], mark, check["found"] + (f"\n-> {check['advice']}" if check["advice"] else ""))
+        found = check["found"] + (f"\n-> {check['advice']}" if check["advice"] else "")
+        table.add_row(check["what"], mark, Text(found))  # not markup: `ropewalk[lab]` is no tag
     Console().print(table)

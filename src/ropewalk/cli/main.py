@@ -10,6 +10,7 @@ from types import FrameType
 import click
 
 from ropewalk import __version__
+from ropewalk.cli.doctor import LAB
 from ropewalk.cli.talk import say
 from ropewalk.errors import RopewalkError, UsageError
 
@@ -20,8 +21,7 @@ VERBS = {
     "generate": "Make a workload up.",
     "simulate": "Run a protocol on a workload.",
 }
-LAB = ("pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2")
-INTERRUPTED, TERMINATED = 130, 143
+WORDS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
 
 class Verbs(click.Group):
@@ -38,7 +38,7 @@ class Verbs(click.Group):
         try:
             command = importlib.import_module(f"ropewalk.cli.{cmd_name}").command
         except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] not in LAB:
+            if error.name is None or error.name.partition(".")[0] not in (*LAB, "py4j"):
                 raise
             raise UsageError(
                 f"{cmd_name} needs {error.name}, which is in the extra `lab`; pip install 'ropewalk[lab]'."
@@ -64,40 +64,56 @@ def ropewalk() -> None:
     """
 
 
-def main(arguments: list[str]) -> int:
+class Signals:
+    """A signal ends the command by an exception, so that everything is tidied; further ones do not disturb that."""
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+
+    def install(self) -> None:
+        """Catch Ctrl-C and a polite kill."""
+        for number in WORDS:
+            signal.signal(number, self._receive)
+
+    def _receive(self, number: int, _frame: FrameType | None) -> None:
+        for each in WORDS:
+            signal.signal(each, signal.SIG_IGN)
+        self.received = number
+        raise KeyboardInterrupt
+
+
+def main(arguments: list[str], signals: Signals | None = None) -> int:
     """Run one command line; the answer is its exit code."""
     debug = "--debug" in arguments
     if not debug:  # libraries that log what they also raise would say everything twice
         logging.basicConfig(handlers=[logging.NullHandler()])
     try:
-        ropewalk.main(arguments, prog_name="ropewalk", standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        return leaving.exit_code
-    except click.ClickException as error:
-        return _failed(UsageError(error.format_message()), debug=debug)
-    except RopewalkError as error:
-        return _failed(error, debug=debug)
-    except (KeyboardInterrupt, click.Abort):
-        say("interrupted: nothing half-written was left behind.")
-        return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 (the last line of defence: a bug is said in one sentence, too)
-        sentence = f"unexpected {type(error).__name__}: {error}; run again with --debug to see where."
-        return _failed(RopewalkError(sentence), debug=debug)
-    return 0
+        left_with = ropewalk.main(arguments, prog_name="ropewalk", standalone_mode=False)
+    except BaseException as error:  # noqa: BLE001 (the last line of defence: whatever it is, it is said in one sentence)
+        if debug:
+            traceback.print_exc()
+        received = signals.received if signals is not None else None
+        return _said(error, received)
+    return left_with if isinstance(left_with, int) else 0
 
 
-def _failed(error: RopewalkError, *, debug: bool) -> int:
-    if debug:
-        traceback.print_exc()
-    say(f"error: {error}")
-    return error.exit_code
-
-
-def _terminated(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001 (the signature of a handler)
-    sys.exit(TERMINATED)
+def _said(error: BaseException, received: int | None) -> int:
+    """Say what ended the command; the answer is its exit code."""
+    if isinstance(error, (KeyboardInterrupt, click.Abort)) or received is not None:
+        number = received or signal.SIGINT  # what a library made of a signal is of no interest
+        say(f"{WORDS[number]}: nothing half-written was left behind.")
+        return 128 + number
+    if isinstance(error, click.ClickException):
+        error = UsageError(error.format_message())
+    if isinstance(error, RopewalkError):
+        say(f"error: {error}")
+        return error.exit_code
+    say(f"error: unexpected {type(error).__name__}: {error}; run again with --debug to see where.")
+    return RopewalkError.exit_code
 
 
 def run() -> None:
     """The console script."""
-    signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(main(sys.argv[1:]))
+    signals = Signals()
+    signals.install()
+    sys.exit(main(sys.argv[1:], signals))

@@ -7,8 +7,10 @@ process may use. Spark's words go to a log file, not to the terminal; an error s
 import logging
 import os
 import re
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
@@ -114,11 +116,14 @@ def _started(master: str, log: Path) -> SparkSession:
     os.environ.update(environment)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # errors are ours to tell
+    on_interrupt = signal.getsignal(signal.SIGINT)
     try:
         with _stderr_to(log):
             session = builder.getOrCreate()
     except Exception as error:
         raise RunError(f"Spark did not start on {master}; its log is {log}.") from error
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, on_interrupt)  # pyspark puts its own in, which can hide the interrupt
     return session
 
 

@@ -1,0 +1,117 @@
+"""What each verb prints and writes when all is well."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ropewalk import __version__
+from ropewalk.cli import doctor
+from ropewalk.cli.main import VERBS, main
+from ropewalk.tables.frames import problems_of
+from ropewalk.tables.java import Search
+from ropewalk.tables.session import Session
+from ropewalk.tables.store import Store
+
+
+def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(verb in out and sentence.split(",")[0] in out for verb, sentence in VERBS.items())
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_every_verb_explains_itself(capsys: pytest.CaptureFixture[str], verb: str) -> None:
+    assert main([verb, "--help"]) == 0
+    assert VERBS[verb].split(",")[0].rstrip(".") in capsys.readouterr().out.replace("\n  ", " ") or verb == "simulate"
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"ropewalk {__version__}\n"
+
+
+def test_generate_and_simulate(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "grid", "--set", "fig6", "--seed", "3", "--out", "u", "--json"]) == 0
+    out, err = capsys.readouterr()
+    made = json.loads(out)
+    assert (made["nodes"], made["topics"], made["seed"]) == (100, 16, 3)
+    assert err.startswith(f"ropewalk: version {__version__}, seed 3, settings ")
+    store = Store.open(elsewhere / "u")
+    assert store.manifest.defaults == {"overlay": "fixed", "connectivity": 0.99}
+    assert store.manifest.tables["subscriptions"].rows == made["subscriptions"]
+    assert problems_of(spark, elsewhere / "u") == []
+
+    assert main(["simulate", "stan", "u", "--rounds", "2", "--json", "--report", "pages/run.html"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert list(document)[:10] == [
+        "run", "protocol", "engine", "seed", "nodes", "topics", "subscriptions", "rounds", "settings", "digest",
+    ]  # fmt: skip
+    for held in ("pvs", "connections"):
+        for stage in ("initial", "final"):
+            assert set(document[held][stage]) == {"mean", "p50", "p99", "max"}
+    assert "by_round" not in document["pvs"]
+    assert document["pvs"]["final"]["mean"] < document["pvs"]["initial"]["mean"]
+    assert document["pvs"]["final"]["mean"] <= document["connections"]["final"]["mean"]
+    assert set(document["seconds"]) >= {"pack the universe", "align the overlays", "count what each node holds"}
+    assert document["out"] == f"runs/{document['run']}"
+    assert Store.open(elsewhere / document["out"]).manifest.digest == document["digest"]
+    page = (elsewhere / "pages" / "run.html").read_text()
+    assert document["digest"] in page
+
+    # The same run again takes the same place and has the same digest; the table shows what the document says.
+    assert main(["simulate", "stan", "u", "--rounds", "2"]) == 0
+    table = capsys.readouterr().out
+    assert f"digest {document['digest']}" in table
+    before, after = (document["pvs"][stage]["mean"] for stage in ("initial", "final"))
+    assert f"{before:.1f} -> {after:.1f}" in table
+
+
+def test_a_workload_that_says_nothing_is_run_with_fixed_views_at_099(
+    spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["generate", "grid", "--set", "fig6", "--out", "u"]) == 0
+    file = elsewhere / "u" / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"defaults": {}}))
+    capsys.readouterr()
+    assert main(["simulate", "stan", "u", "--rounds", "1", "--json"]) == 0
+    settings = json.loads(capsys.readouterr().out)["settings"]
+    assert (settings["overlay"], settings["connectivity"]) == ("fixed", 0.99)
+
+
+@pytest.mark.timeout(180)
+def test_demo(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    report, headline = capsys.readouterr().out.splitlines()[-2:]
+    assert report == "report: ropewalk-demo/report.html"
+    assert headline.startswith("per node, before -> after: LVS ")
+    assert "PVS " in headline
+    assert "connections " in headline
+    page = (elsewhere / "ropewalk-demo" / "report.html").read_text()
+    assert page.count("<svg") == 2
+    assert "<script" not in page
+    assert "http://" not in page.replace("http://www.w3.org/", "")  # namespaces only: nothing is fetched
+    assert "https://" not in page
+    assert len(page) < 200_000
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["ok"] is True
+    found = {check["what"]: check["found"] for check in document["checks"]}
+    assert set(found) == {"Python", "memory", "cores", "scratch disk", "lab", "Java", "Spark runs on"}
+    assert found["cores"] == str(len(os.sched_getaffinity(0)))
+    assert main(["doctor"]) == 0
+    assert all(what in capsys.readouterr().out for what in ["Java"])
+
+
+def test_doctor_without_java_says_what_to_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "find_java", lambda: Search(None, ()))
+    assert main(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "MISSING" in out
+    assert "ropewalk[java]" in out

@@ -1,8 +1,9 @@
 """One way to compile a kernel: numba, cached on disk, typed for the checker as the function it was.
 
 Numba's own cache looks only at the file a kernel stands in: after a change to a function that it calls from another
-module, the old machine code would go on running. So the cache folder is named after the content of the whole package,
-and a change anywhere starts an empty one. Spark's Python workers share it, so each kernel is compiled once per machine.
+module, the old machine code would go on running. So the cache folder is named after the content of every module that
+holds or calls kernels, and a change to one of them starts an empty one. Spark's Python workers share it, so each kernel
+is compiled once per machine.
 """
 
 import hashlib
@@ -37,9 +38,11 @@ def compiled_parallel(function: Callable[P, R]) -> Callable[P, R]:
 def _content_digest() -> str:
     package = Path(__file__).parent.parent
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
-    for source in sorted(package.rglob("*.py")):
-        digest.update(source.relative_to(package).as_posix().encode())
-        digest.update(source.read_bytes())
+    for path in sorted(package.rglob("*.py")):
+        source = path.read_bytes()
+        if b"ropewalk.arrays" in source:
+            digest.update(path.relative_to(package).as_posix().encode())
+            digest.update(source)
     return digest.hexdigest()
 
 

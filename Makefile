@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test long check lint types layers format lock bench clean
+.PHONY: help setup demo test long check lint types layers format lock clean
 
 READY := .venv/.ready
 BIN := .venv/bin

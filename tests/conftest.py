@@ -12,7 +12,7 @@ settings.load_profile("ropewalk")
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Session]:
-    """One Spark session for all tests: starting it is the dear part. Two cores, as on the smallest machine we serve."""
+    """One Spark session for all tests: starting it is the dear part."""
     with opened("local[2]") as session:
         session.conf.set("spark.sql.shuffle.partitions", "4")  # tiny rows: more partitions are only overhead
         yield session

@@ -1,11 +1,14 @@
 """Bad input gets one sentence, the right exit code, and nothing half-written."""
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -43,7 +46,7 @@ def refused(capsys: pytest.CaptureFixture[str], elsewhere: Path):
 
 def test_an_unknown_verb(refused) -> None:
     code, said = refused("dance")
-    assert (code, said) == (2, "verb 'dance' is not known; choose one of: demo, doctor, generate, simulate.")
+    assert (code, said) == (2, "verb 'dance' is not known; choose one of: check, demo, doctor, generate, simulate.")
 
 
 def test_an_unknown_model(refused) -> None:
@@ -78,11 +81,40 @@ def test_a_size_below_one(refused, option: str, size: str) -> None:
         ("--rounds", "-1", "rounds is -1, but must be 0 or more."),
         ("--ttl", "999", "ttl is 999, but must be from 0 to 255: a walk visits ttl + 1 nodes."),
         ("--connectivity", "1.5", "connectivity is 1.5, but must be a probability between 0 and 1."),
+        ("--out", "{universe}", "{universe} already holds a store; choose another output folder or pass --overwrite."),
         ("--keep", "rounds,everything", "--keep names 'everything', but can only name: rounds, links, connections."),
     ],
 )
 def test_an_impossible_setting(refused, universe: Path, option: str, value: str, sentence: str) -> None:
+    value, sentence = value.format(universe=universe), sentence.format(universe=universe)
     assert refused("simulate", "stan", str(universe), option, value) == (2, sentence)
+
+
+@pytest.mark.parametrize(
+    "defaults", [{"connectivity": 7}, {"connectivity": "high"}, {"overlay": "ring"}, {"overlay": ["fixed"]}]
+)
+def test_a_manifest_with_unusable_defaults(refused, universe: Path, elsewhere: Path, defaults: dict) -> None:
+    shutil.copytree(universe, elsewhere / "copy")
+    file = elsewhere / "copy" / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"defaults": defaults}))
+    code, said = refused("simulate", "stan", "copy")
+    assert code == 3
+    assert said.startswith("copy/manifest.json has unusable defaults: ")
+
+
+def test_a_run_does_not_replace_its_universe(refused, universe: Path) -> None:
+    code, said = refused("simulate", "stan", str(universe), "--out", str(universe), "--overwrite")
+    assert code == 2
+    assert said.endswith(
+        "holds what `generate grid` made, which `simulate stan` does not replace; choose another output folder."
+    )
+
+
+def test_a_report_over_a_folder(refused, universe: Path, elsewhere: Path) -> None:
+    (elsewhere / "folder").mkdir()
+    code, said = refused("simulate", "stan", str(universe), "--report", "folder")
+    assert code == 2
+    assert said == "folder cannot be written (Is a directory); choose another place for the report."
 
 
 def test_a_folder_that_is_not_there(refused) -> None:
@@ -156,30 +188,43 @@ def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str], elsewhere
     assert "Traceback" in capsys.readouterr().err
 
 
-def group_lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def alive(tag: str) -> list[str]:
+    """The processes that were started with `tag` in their environment, the JVM and Python workers included."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if tag.encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text().replace("\0", " ")[:200])
+    return found
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_half_way(elsewhere: Path, sent: signal.Signals, code: int) -> None:
-    """A real process, a real Spark job under way, a real signal: nothing is left, no process stays."""
-    command = [sys.executable, "-m", "ropewalk", "generate", "grid", "--nodes", "2000000", "--topics", "2000"]
-    said = []
-    with subprocess.Popen(
-        [*command, "--out", "universe"], stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as child:
-        assert child.stderr is not None
-        for line in child.stderr:
-            said.append(line)
-            if line.startswith("ropewalk: generate grid ..."):
-                os.killpg(child.pid, sent)  # as a terminal does: the whole group
-    assert child.returncode == code, said
-    assert not [line for line in said if "Traceback" in line], said
+GENERATE = ["generate", "grid", "--nodes", "300000", "--topics", "2000", "--out", "universe"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "command"),
+    [
+        pytest.param(signal.SIGINT, GENERATE, id="generate"),
+        pytest.param(signal.SIGTERM, ["simulate", "stan", "{universe}"], id="simulate"),
+        pytest.param(signal.SIGINT, ["demo"], id="demo"),
+    ],
+)
+def test_interrupted_half_way(universe: Path, elsewhere: Path, sent: signal.Signals, command: list[str]) -> None:
+    """A real process, a real Spark job that is writing, a real signal: nothing is left, no process stays."""
+    words = [sys.executable, "-m", "ropewalk", *(word.format(universe=universe) for word in command)]
+    tag = f"interrupted-{uuid4()}"
+    environment = os.environ | {"ROPEWALK_TEST": tag}
+    with (
+        (elsewhere.parent / "said").open("w") as said,
+        subprocess.Popen(words, stderr=said, start_new_session=True, env=environment) as child,
+    ):
+        writing = wait_until(lambda: any(elsewhere.rglob("_temporary")) or child.poll() is not None, 60)
+        os.killpg(child.pid, sent)  # as a terminal does: the whole group
+    lines = (elsewhere.parent / "said").read_text().splitlines()
+    assert writing, lines
+    assert child.returncode == 128 + sent, lines
+    assert not [line for line in lines if "Traceback" in line], lines
     word = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[sent]
-    assert said[-1] == f"ropewalk: {word}: nothing half-written was left behind.\n"
-    assert list(elsewhere.iterdir()) == []
-    assert wait_until(lambda: not group_lives(child.pid)), "a process stayed"
+    assert lines[-1] == f"ropewalk: {word}: nothing half-written was left behind."
+    assert wait_until(lambda: not alive(tag)), alive(tag)
+    assert list(elsewhere.rglob("*")) == []

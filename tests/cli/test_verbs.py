@@ -1,7 +1,7 @@
 """What each verb prints and writes when all is well."""
 
 import json
-import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,8 +9,10 @@ import pytest
 from ropewalk import __version__
 from ropewalk.cli import doctor
 from ropewalk.cli.main import VERBS, main
-from ropewalk.tables.frames import problems_of
+from ropewalk.tables.frames import problems_of, struct_of
 from ropewalk.tables.java import Search
+from ropewalk.tables.machine import cores
+from ropewalk.tables.schema import NAMES
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Store
 
@@ -24,7 +26,9 @@ def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("verb", sorted(VERBS))
 def test_every_verb_explains_itself(capsys: pytest.CaptureFixture[str], verb: str) -> None:
     assert main([verb, "--help"]) == 0
-    assert VERBS[verb].split(",")[0].rstrip(".") in capsys.readouterr().out.replace("\n  ", " ") or verb == "simulate"
+    out = capsys.readouterr().out
+    assert VERBS[verb].split(",")[0].rstrip(".") in " ".join(out.split()), out
+    assert "\\b" not in out
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,6 +63,15 @@ def test_generate_and_simulate(spark: Session, elsewhere: Path, capsys: pytest.C
     assert Store.open(elsewhere / document["out"]).manifest.digest == document["digest"]
     page = (elsewhere / "pages" / "run.html").read_text()
     assert document["digest"] in page
+
+    # What an earlier run kept is not lost to a later one that keeps less.
+    assert main(["simulate", "stan", "u", "--rounds", "2", "--keep", "links"]) == 0
+    capsys.readouterr()
+    assert main(["simulate", "stan", "u", "--rounds", "2"]) == 2
+    assert "is this run with links kept, which would be lost; pass --keep links" in capsys.readouterr().err
+    assert main(["simulate", "stan", "u", "--rounds", "2", "--keep", "links"]) == 0
+    capsys.readouterr()
+    shutil.rmtree(elsewhere / "runs")
 
     # The same run again takes the same place and has the same digest; the table shows what the document says.
     assert main(["simulate", "stan", "u", "--rounds", "2"]) == 0
@@ -102,9 +115,36 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     assert document["ok"] is True
     found = {check["what"]: check["found"] for check in document["checks"]}
     assert set(found) == {"Python", "memory", "cores", "scratch disk", "lab", "Java", "Spark runs on"}
-    assert found["cores"] == str(len(os.sched_getaffinity(0)))
+    assert found["cores"] == str(cores())
     assert main(["doctor"]) == 0
-    assert all(what in capsys.readouterr().out for what in ["Java"])
+    out = capsys.readouterr().out
+    assert all(what in out for what in found)
+    assert len(out.splitlines()) <= 24  # one screen
+
+
+def test_doctor_says_that_the_scratch_folder_is_not_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", "/no/such/folder,/tmp")
+    assert main(["doctor"]) == 1
+    assert "/no/such/folder is not a folder" in capsys.readouterr().out
+
+
+def test_no_verb_at_all_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "Usage: ropewalk" in capsys.readouterr().err
+
+
+def test_check(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "grid", "--set", "fig6", "--out", "u"]) == 0
+    capsys.readouterr()
+    assert main(["check", "u"]) == 0
+    assert capsys.readouterr().out == "u: sound\n"
+    names = spark.read.parquet(f"file:{elsewhere}/u/names").filter("name != 'topic-0'").collect()
+    spark.createDataFrame(names, struct_of(NAMES)).write.mode("overwrite").parquet(f"file:{elsewhere}/u/names")
+    assert main(["check", "u", "--json"]) == 3
+    lost, tampered = json.loads(capsys.readouterr().out)["problems"]["u"]
+    assert tampered.endswith("does not occur in names") or lost.endswith("does not occur in names")
 
 
 def test_doctor_without_java_says_what_to_do(

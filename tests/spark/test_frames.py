@@ -66,6 +66,11 @@ class TestWriting:
         store = store_of(spark, tmp_path / "s", {"subscriptions": []})
         assert read_table(spark, store, SUBSCRIPTIONS).count() == 0
 
+    @pytest.mark.parametrize("name", ["with space", "u[1]", "{a,b}", "50%"])
+    def test_any_folder_will_do(self, spark: Session, tmp_path: Path, name: str) -> None:
+        store = store_of(spark, tmp_path / name, {"subscriptions": [(1, 10)]})
+        assert read_table(spark, store, SUBSCRIPTIONS).count() == 1
+
 
 class TestReading:
     def test_a_missing_column_is_named(self, spark: Session, tmp_path: Path) -> None:
@@ -108,7 +113,7 @@ class TestProblems:
         store_of(spark, tmp_path / "s", tables)
         problems = problems_of(spark, tmp_path / "s")
         assert problems == [
-            "connections: {'stage': 'final', 'b': 9} does not occur in views",
+            "connections: {'run': 'r', 'stage': 'final', 'b': 9} does not occur in views",
             "views: {'run': 'q'} does not occur in runs",
         ]
 

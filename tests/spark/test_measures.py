@@ -1,3 +1,6 @@
+from decimal import Decimal
+from statistics import pstdev
+
 import pytest
 
 from ropewalk.measures.fitness import fitness
@@ -54,11 +57,24 @@ def test_the_summary_is_the_document_the_design_promises(spark: Session) -> None
     measured = holdings(spark.createDataFrame(VIEW_ROWS, struct_of(VIEWS)))
     measured = measured.union(fitness(spark.createDataFrame(OVERLAY_ROWS, struct_of(OVERLAYS))))
     rows = [(row["measure"], row["group"], row["value"]) for row in measured.collect()]
-    document = summary(rows, ["initial", "final"])
+    document = summary(rows, "initial", "final", ["initial", "final"])
     assert document["lvs"]["mean"] == 5.0
     assert document["lvs"]["max"] == 6.0
     assert document["pvs"]["initial"] == {"mean": 4.0, "p50": 4.0, "p99": 4.0, "max": 4.0}
     assert document["pvs"]["by_round"] == [4.0, 2.5]
     assert document["connections"]["final"]["mean"] == 3.5
     assert document["fitness"]["final"]["held_by_nobody"] == 3.0
-    assert "by_round" not in summary(rows, ["initial", "round 1", "final"])["pvs"]
+    assert "by_round" not in summary(rows, "initial", "final", [])["pvs"]
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 7])
+def test_sums_do_not_feel_the_partitions(spark: Session, partitions: int) -> None:
+    """A plain average of doubles differs here in its last digits from layout to layout."""
+    rows = [("r", "final", topic, 9, 9, 1, 1, 1 / (topic + 3), topic % 7, 0) for topic in range(500)]
+    frame = spark.createDataFrame(rows, struct_of(OVERLAYS)).repartition(partitions)
+    found = values(fitness(frame))
+    clustering = [round(row[7], 9) for row in rows]
+    mean = sum(map(Decimal, map(str, clustering))) / 500
+    assert found["overlay.clustering", "final"][0] == float(mean)
+    assert found["overlay.clustering", "final"][1] == pytest.approx(pstdev(clustering), rel=1e-6)
+    assert found["overlay.clustering", "final"] == values(fitness(frame.coalesce(1)))["overlay.clustering", "final"]

@@ -26,6 +26,14 @@ def test_ranks_count_on_over_partitions(spark: Session) -> None:
     packed.unpersist()
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"), [([(1, 5), (1, 5), (2, 5)], "1 rows that are there twice"), ([(1, None)], "without a node or a")]
+)
+def test_rows_that_cannot_be_are_said_so(spark: Session, rows: list[tuple], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        pack(spark.createDataFrame(rows, "node long, topic long"), 2)
+
+
 def test_a_universe_without_subscriptions_is_said_so(spark: Session) -> None:
     with pytest.raises(InputError, match="no subscriptions"):
         pack(spark.createDataFrame([], "node long, topic long"), 2)

@@ -15,10 +15,21 @@ def test_the_heap_fits_the_machine(monkeypatch: pytest.MonkeyPatch, memory: int,
     assert session._settings("local[2]")["spark.driver.memory"] == heap
 
 
-@pytest.mark.parametrize(("cores", "partitions"), [(1, "8"), (2, "16")])
-def test_partitions_follow_the_cores(monkeypatch: pytest.MonkeyPatch, cores: int, partitions: str) -> None:
+@pytest.mark.parametrize(
+    ("master", "partitions"), [("local[1]", "8"), ("local[2]", "16"), ("local", "24"), ("local[*]", "24")]
+)
+def test_partitions_follow_the_cores(monkeypatch: pytest.MonkeyPatch, master: str, partitions: str) -> None:
+    monkeypatch.setattr(session, "cores", lambda: 3)
+    assert session._settings(master)["spark.sql.shuffle.partitions"] == partitions
+
+
+@pytest.mark.parametrize(("memory", "cores", "used"), [(24 * GIB, 2, 2), (4 * GIB, 64, 3), (1 * GIB, 8, 1)])
+def test_no_more_workers_than_there_is_memory_for(
+    monkeypatch: pytest.MonkeyPatch, memory: int, cores: int, used: int
+) -> None:
+    monkeypatch.setattr(session, "memory_bytes", lambda: memory)
     monkeypatch.setattr(session, "cores", lambda: cores)
-    assert session._settings(f"local[{cores}]")["spark.sql.shuffle.partitions"] == partitions
+    assert session._local_cores() == used
 
 
 def test_a_cluster_keeps_its_own_memory_and_addresses() -> None:
@@ -34,14 +45,18 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     class Stopped:
         def stop(self) -> None: ...
 
-    def start(where: str, _log: Path | None = None) -> Stopped:
+    def start(where: str, _log: Path, _descriptor: int) -> Stopped:
         places.append(where)
         return Stopped()
 
+    def connect(where: str) -> Stopped:
+        places.append(f"connect to {where}")
+        return Stopped()
+
     monkeypatch.setattr(session, "_started", start)
-    monkeypatch.setattr(session, "_connected", start)
+    monkeypatch.setattr(session, "_connected", connect)
     monkeypatch.setattr(session.Session, "getActiveSession", lambda: None)
-    monkeypatch.setattr(session, "cores", lambda: 3)
+    monkeypatch.setattr(session, "_local_cores", lambda: 3)
     for name in ("SPARK_REMOTE", "SPARK_MASTER"):
         monkeypatch.delenv(name, raising=False)
     return places
@@ -53,12 +68,23 @@ def test_where_spark_runs_is_asked_in_order(asked: list[str], monkeypatch: pytes
             pass
 
     open_and_close()
+    open_and_close("sc://there")
     monkeypatch.setenv("SPARK_MASTER", "spark://head:7077")
     open_and_close()
     monkeypatch.setenv("SPARK_REMOTE", "sc://head")
     open_and_close()
+    monkeypatch.setenv("SPARK_REMOTE", "local[2]")
+    open_and_close()
+    monkeypatch.setenv("SPARK_REMOTE", "sc://head")
     open_and_close("local[1]")
-    assert asked == ["local[3]", "spark://head:7077", "sc://head", "local[1]"]
+    assert asked == [
+        "local[3]",
+        "connect to sc://there",
+        "spark://head:7077",
+        "connect to sc://head",
+        "connect to local[2]",
+        "local[1]",
+    ]
 
 
 def test_no_java_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -66,14 +92,26 @@ def test_no_java_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_pa
     with pytest.raises(
         RunError, match=r"Java 17 or newer \(PATH: /bin/java is Java 8\).*pip install 'ropewalk\[java\]'"
     ):
-        session._started("local[1]", tmp_path / "log")
+        session._started("local[1]", tmp_path / "log", 2)
 
 
-def test_a_containers_limit_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    limit = tmp_path / "memory.max"
-    monkeypatch.setattr(machine, "LIMIT_FILES", (limit,))
-    whole = machine.memory_bytes()
-    limit.write_text("max\n")
-    assert machine.memory_bytes() == whole
-    limit.write_text(f"{GIB // 2}\n")
-    assert machine.memory_bytes() == GIB // 2
+def test_a_containers_limits_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(machine, "CGROUP", tmp_path)
+    whole, cores = machine.memory_bytes(), machine.cores()
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "cpu.max").write_text("max 100000\n")
+    assert (machine.memory_bytes(), machine.cores()) == (whole, cores)
+    (tmp_path / "memory.max").write_text(f"{GIB // 2}\n")
+    (tmp_path / "cpu.max").write_text("150000 100000\n")
+    assert (machine.memory_bytes(), machine.cores()) == (GIB // 2, 1)
+
+
+def test_an_older_containers_limits_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(machine, "CGROUP", tmp_path)
+    for name, text in {"memory/memory.limit_in_bytes": f"{GIB}", "cpu/cpu.cfs_quota_us": "100000"}.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000")
+    assert (machine.memory_bytes(), machine.cores()) == (GIB, 1)
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("-1")
+    assert machine.cores() >= 1

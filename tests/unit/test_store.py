@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,10 @@ def make(path: Path, *, seed: int = 1, overwrite: bool = False) -> None:
     with drafted(path, manifest(seed), overwrite=overwrite) as draft:
         (draft.path / "subscriptions").mkdir()
         draft.manifest.tables["subscriptions"] = Tally(3, "00")
+
+
+def manifest_by(verb: str) -> Manifest:
+    return Manifest(name="r", made_by=verb, seed=1, settings={})
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -102,9 +108,9 @@ def test_what_is_not_a_store_is_said_so(tmp_path: Path) -> None:
         Store.open(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"format": 1}', '"hello"', "null"])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"format": 1}', '"hello"', "null", "\udcff"])
 def test_a_broken_manifest_is_said_so(tmp_path: Path, text: str) -> None:
-    (tmp_path / "manifest.json").write_text(text)
+    (tmp_path / "manifest.json").write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(InputError, match="is not a manifest"):
         Store.open(tmp_path)
 
@@ -134,4 +140,70 @@ def test_the_faster_of_two_makers_wins(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="already holds a store"):
         slow()
     assert Store.open(tmp_path / "out").manifest.seed == 2
+    assert leftovers(tmp_path) == ["out"]
+
+
+def test_what_one_verb_made_another_does_not_replace(tmp_path: Path) -> None:
+    make(tmp_path / "out")
+    with (
+        pytest.raises(UsageError, match="holds what `a test` made, which `simulate stan` does not replace"),
+        drafted(tmp_path / "out", manifest_by("simulate stan"), overwrite=True),
+    ):
+        pass
+
+
+def test_a_link_to_a_store_is_followed(tmp_path: Path) -> None:
+    make(tmp_path / "real", seed=1)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    make(tmp_path / "link", seed=2, overwrite=True)
+    assert (tmp_path / "link").is_symlink()
+    assert Store.open(tmp_path / "real").manifest.seed == 2
+    assert leftovers(tmp_path) == ["link", "real"]
+
+
+def test_folders_made_on_the_way_go_again(tmp_path: Path) -> None:
+    def fail() -> None:
+        with drafted(tmp_path / "a" / "b" / "out", manifest()):
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert leftovers(tmp_path) == []
+
+
+def a_dead_process() -> int:
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        pass
+    return child.pid
+
+
+def test_what_a_killed_maker_left_is_cleared_away(tmp_path: Path) -> None:
+    (tmp_path / f".out.draft-{a_dead_process()}" / "subscriptions").mkdir(parents=True)
+    (tmp_path / ".out.draft-1").mkdir()  # of a process that lives: somebody else's business
+    make(tmp_path / "out")
+    assert leftovers(tmp_path) == [".out.draft-1", "out"]
+
+
+def test_a_store_that_was_being_replaced_when_its_maker_was_killed_comes_back(tmp_path: Path) -> None:
+    make(tmp_path / "out", seed=1)
+    (tmp_path / "out").rename(tmp_path / f".out.replaced-{a_dead_process()}")
+    with pytest.raises(UsageError, match="already holds a store"):
+        make(tmp_path / "out", seed=2)
+    assert Store.open(tmp_path / "out").manifest.seed == 1
+    assert leftovers(tmp_path) == ["out"]
+
+
+def test_a_failed_swap_puts_the_old_store_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path / "out", seed=1)
+    rename = Path.rename
+
+    def failing(self: Path, target: Path) -> Path:
+        if ".draft-" in self.name:
+            raise OSError("no more inodes")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OSError, match="no more inodes"):
+        make(tmp_path / "out", seed=2, overwrite=True)
+    assert Store.open(tmp_path / "out").manifest.seed == 1
     assert leftovers(tmp_path) == ["out"]

@@ -2,20 +2,22 @@
 
 Numba's own cache looks only at the file a kernel stands in: after a change to a function that it calls from another
 module, the old machine code would go on running. So the cache folder is named after the content of every module that
-holds or calls kernels, and a change to one of them starts an empty one. Spark's Python workers share it, so each kernel
-is compiled once per machine.
+holds or calls kernels, and a change to one of them starts an empty one. Processes of one machine share it.
 """
 
 import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
+
+from ropewalk.caches import cache_folder
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,13 +28,25 @@ KEPT_CACHES = 4  # older folders belong to code that is no longer there
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile on first call; wrap-around integers, IEEE floats (no fast-math: results must not depend on the machine)."""
+    """Compile on first call; wrap-around integers, IEEE floats (no fast-math: sums must not depend on the machine)."""
+    _use_own_cache()
     return cast("Callable[P, R]", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
-def compiled_parallel(function: Callable[P, R]) -> Callable[P, R]:
-    """As `compiled`, with `numba.prange` loops spread over threads."""
-    return cast("Callable[P, R]", numba.njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function))
+@cache
+def _use_own_cache() -> None:
+    config = cast("Any", numba.config)
+    if config.CACHE_DIR:  # NUMBA_CACHE_DIR is set: the user has decided
+        return
+    kernels = cache_folder("kernels")
+    folder = kernels / _content_digest()
+    folder.mkdir(exist_ok=True)
+    config.CACHE_DIR = str(folder)
+    with suppress(OSError):  # another process may be tidying, too
+        os.utime(folder)
+        by_age = sorted(kernels.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+        for stale in by_age[KEPT_CACHES:]:
+            shutil.rmtree(stale, ignore_errors=True)
 
 
 def _content_digest() -> str:
@@ -40,28 +54,7 @@ def _content_digest() -> str:
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
     for path in sorted(package.rglob("*.py")):
         source = path.read_bytes()
-        if b"ropewalk.arrays" in source:
+        if b"ropewalk.arrays" in source or path.parent == package:
             digest.update(path.relative_to(package).as_posix().encode())
             digest.update(source)
     return digest.hexdigest()
-
-
-def _use_own_cache() -> None:
-    config = cast("Any", numba.config)
-    if config.CACHE_DIR:  # NUMBA_CACHE_DIR is set: the user has decided
-        return
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ropewalk" / "kernels"
-    folder = home / _content_digest()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.gettempdir()) / f"ropewalk-kernels-{os.getuid()}" / folder.name
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    os.utime(folder)
-    config.CACHE_DIR = str(folder)
-    by_age = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for stale in by_age[KEPT_CACHES:]:
-        shutil.rmtree(stale, ignore_errors=True)
-
-
-_use_own_cache()

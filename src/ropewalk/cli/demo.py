@@ -5,14 +5,13 @@ from pathlib import Path
 import click
 
 from ropewalk.cli import options
-from ropewalk.cli.generate import make
-from ropewalk.cli.simulate import execute
 from ropewalk.cli.spark import spark_for
 from ropewalk.cli.table import show_run
-from ropewalk.cli.talk import Talk, show_json
+from ropewalk.cli.talk import Talk, opening_line, show_json
 from ropewalk.engines.batch.run import Job
-from ropewalk.protocols.stan.settings import Settings
-from ropewalk.report.page import write_report
+from ropewalk.experiments.run import chosen, execute
+from ropewalk.experiments.workload import make_workload, settings_of
+from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.store import Store
 from ropewalk.workloads.grid import SETS
 
@@ -22,25 +21,27 @@ from ropewalk.workloads.grid import SETS
 @click.option("--out", type=options.FOLDER, default=Path("ropewalk-demo"), show_default=True, help="Folder to fill.")
 @options.common
 def command(seed: int, out: Path, master: str | None, as_json: bool) -> None:
-    """Generate a universe of 1000 nodes and 100 topics, align it with StaN on embedded Spark, and write a report."""
+    """Generate a universe, align it with StaN on embedded Spark, and write a report."""
+    model, report = SETS["G"], out / "report.html"
+    opening_line(seed, settings_of(model), out)
     talk = Talk()
+    refuse_unwritable(report)
     with spark_for(talk, master):
-        make(SETS["G"], seed, out / "universe", overwrite=True, master=master, talk=talk)
-        universe = Store.open(out / "universe")
-        settings = Settings(**universe.manifest.defaults)
-        job = Job(settings=settings, seed=seed, keep=frozenset({"rounds"}))
-        document, rows = execute(universe, job, out / "run", overwrite=True, master=master, talk=talk)
-    report = out / "report.html"
-    write_report(report, document, rows)
-    document["report"] = str(report)
+        place, session = out / "universe", spark_for(talk, master)
+        make_workload(model, seed, place, overwrite=True, session=session, phase=talk.phase)
+        universe = Store.open(place)
+        job = Job(settings=chosen(universe, {}), seed=seed, keep=frozenset({"rounds"}))
+        session = spark_for(talk, master)
+        run = execute(universe, job, out / "run", overwrite=True, session=session, phase=talk.phase)
+    write_report(report, run.document, run.rows)
     if as_json:
-        show_json(document)
+        show_json(run.document | {"report": str(report), "seconds": talk.seconds})
         return
-    show_run(document)
+    show_run(run.document)
     print()
     print(f"report: {report}")
     before_after = (
-        f"{name} {document[held]['initial']['mean']:.1f} -> {document[held]['final']['mean']:.1f}"
+        f"{name} {run.document[held]['initial']['mean']:.1f} -> {run.document[held]['final']['mean']:.1f}"
         for held, name in (("lvs", "LVS"), ("pvs", "PVS"), ("connections", "connections"))
     )
     print(f"per node, before -> after: {', '.join(before_after)}")

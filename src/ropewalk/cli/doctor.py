@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,7 +18,7 @@ from ropewalk import __version__
 from ropewalk.cli import options
 from ropewalk.cli.talk import show_json
 from ropewalk.tables.java import OLDEST, find_java
-from ropewalk.tables.machine import cores, memory_bytes
+from ropewalk.tables.machine import cores, memory_bytes, on_memory
 
 GIB = 2**30
 LAB = ("pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2")
@@ -64,9 +65,13 @@ def _machine_memory() -> dict[str, Any]:
 
 
 def _disk() -> dict[str, Any]:
-    scratch = os.environ.get("SPARK_LOCAL_DIRS", tempfile.gettempdir()).split(",")[0]
+    scratch = Path(os.environ.get("SPARK_LOCAL_DIRS", tempfile.gettempdir()).split(",")[0])
+    if not scratch.is_dir():
+        return _check("scratch disk", f"{scratch} is not a folder", ok=False, advice="set SPARK_LOCAL_DIRS to one")
     free = shutil.disk_usage(scratch).free
     advice = "set SPARK_LOCAL_DIRS to a folder with more" if free < LITTLE_DISK else ""
+    if on_memory(scratch):
+        advice = "it takes memory, not disk: set SPARK_LOCAL_DIRS to a folder on disk for large universes"
     return _check("scratch disk", f"{free / GIB:.1f} GiB free in {scratch}", advice=advice)
 
 
@@ -101,7 +106,9 @@ def _master() -> dict[str, Any]:
     for name in ("SPARK_REMOTE", "SPARK_MASTER"):
         if value := os.environ.get(name):
             return _check("Spark runs on", f"{value} (by {name})")
-    return _check("Spark runs on", f"local[{cores()}]")
+    elsewhere = os.environ.get("SPARK_HOME")
+    advice = f"SPARK_HOME={elsewhere} is not used when Spark runs here" if elsewhere else ""
+    return _check("Spark runs on", "this machine", advice=advice)
 
 
 def _show(checks: list[dict[str, Any]]) -> None:

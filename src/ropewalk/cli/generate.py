@@ -1,8 +1,7 @@
 """`ropewalk generate MODEL`: make a workload up and store it."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -10,11 +9,9 @@ from ropewalk.cli import options
 from ropewalk.cli.spark import spark_for
 from ropewalk.cli.talk import Talk, opening_line, show_json
 from ropewalk.errors import UsageError
-from ropewalk.tables.store import Manifest, Store, digest_of, drafted
+from ropewalk.experiments.workload import make_workload, settings_of
 from ropewalk.workloads.catalogue import MODELS
-from ropewalk.workloads.contract import Model
 from ropewalk.workloads.grid import SETS
-from ropewalk.workloads.write import write_workload
 
 
 class Models(click.Group):
@@ -27,13 +24,11 @@ class Models(click.Group):
         return super().get_command(ctx, cmd_name)
 
 
-@click.group(cls=Models)
+@click.group(
+    cls=Models, epilog="Example: ropewalk generate grid --set G --nodes 2000 --topics 200 --seed 7 --out universe"
+)
 def command() -> None:
-    r"""Make a workload up.
-
-    \b
-    Example:  ropewalk generate grid --set G --nodes 2000 --topics 200 --seed 7 --out universe
-    """
+    """Make a workload up."""
 
 
 @command.command("grid")
@@ -60,46 +55,19 @@ def grid(
     overwrite: bool,
     master: str | None,
     as_json: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Nodes and topics on a plane: a node subscribes to what lies within its radius of interest."""
-    chosen = SETS[set_name]
+    fitted = SETS[set_name]
     model = replace(
-        chosen,
-        nodes=chosen.nodes if nodes is None else nodes,
-        topics=chosen.topics if topics is None else topics,
+        fitted,
+        nodes=fitted.nodes if nodes is None else nodes,
+        topics=fitted.topics if topics is None else topics,
     )
+    opening_line(seed, settings_of(model), out)
     talk = Talk()
-    document = make(model, seed, out, overwrite=overwrite, master=master, talk=talk)
+    made = make_workload(model, seed, out, overwrite=overwrite, session=spark_for(talk, master), phase=talk.phase)
     if as_json:
-        show_json(document)
+        show_json(made | {"seconds": talk.seconds})
     else:
-        counts = f"{document['nodes']} nodes, {document['topics']} topics, {document['subscriptions']} subscriptions"
-        print(f"{out}: {document['universe']}, {counts}")
-
-
-def make(model: Model, seed: int, out: Path, *, overwrite: bool, master: str | None, talk: Talk) -> dict[str, Any]:
-    """Generate a workload into a new store; the answer is what `--json` prints."""
-    settings = {"model": model.name} | asdict(model)  # type: ignore[call-overload]  # a Model is a dataclass
-    opening_line(seed, settings, out)
-    manifest = Manifest(
-        name=f"{model.name}-{digest_of([settings, seed])}",
-        made_by=f"generate {model.name}",
-        seed=seed,
-        settings=settings,
-        defaults={"overlay": model.overlay, "connectivity": model.connectivity},
-    )
-    with (
-        drafted(out, manifest, overwrite=overwrite) as draft,
-        spark_for(talk, master) as spark,
-        talk.phase(f"generate {model.name}"),
-    ):
-        counts = write_workload(draft, model.subscriptions(spark, seed), source=model.name, rule="generated")
-    return {
-        "universe": manifest.name,
-        "model": model.name,
-        "seed": seed,
-        **counts,
-        "digest": Store.open(out).manifest.digest,
-        "out": str(out),
-        "seconds": talk.seconds,
-    }
+        counts = f"{made['nodes']} nodes, {made['topics']} topics, {made['subscriptions']} subscriptions"
+        print(f"{out}: {made['universe']}, {counts}")

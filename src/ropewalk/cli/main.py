@@ -2,6 +2,7 @@
 
 import importlib
 import logging
+import os
 import signal
 import sys
 import traceback
@@ -10,12 +11,14 @@ from types import FrameType
 import click
 
 from ropewalk import __version__
+from ropewalk.cli import options
 from ropewalk.cli.doctor import LAB
 from ropewalk.cli.talk import say
 from ropewalk.errors import RopewalkError, UsageError
 
 # A verb's module is imported only when the verb is called: the base install lacks what most of them need.
 VERBS = {
+    "check": "Say whether stores are sound.",
     "demo": "Generate a universe, align it with StaN on embedded Spark, and write a report.",
     "doctor": "Say what this machine has, and what to do about what is missing.",
     "generate": "Make a workload up.",
@@ -54,18 +57,13 @@ class Verbs(click.Group):
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="ropewalk %(version)s")
+@options.debug
 def ropewalk() -> None:
-    r"""Interest-aware publish/subscribe: overlays that share their links.
-
-    \b
-    Start with:   ropewalk demo
-    Then:         ropewalk generate grid --set G --out universe
-                  ropewalk simulate stan universe
-    """
+    """Interest-aware publish/subscribe: overlays that share their links. Start with `ropewalk demo`."""
 
 
 class Signals:
-    """A signal ends the command by an exception, so that everything is tidied; further ones do not disturb that."""
+    """A signal ends the command by an exception, so that everything is tidied; a second one ends it at once."""
 
     def __init__(self) -> None:
         self.received: int | None = None
@@ -76,9 +74,10 @@ class Signals:
             signal.signal(number, self._receive)
 
     def _receive(self, number: int, _frame: FrameType | None) -> None:
-        for each in WORDS:
-            signal.signal(each, signal.SIG_IGN)
+        if self.received is not None:
+            os._exit(128 + number)
         self.received = number
+        say("stopping, and tidying up; once more to leave at once.")
         raise KeyboardInterrupt
 
 
@@ -103,8 +102,12 @@ def _said(error: BaseException, received: int | None) -> int:
         number = received or signal.SIGINT  # what a library made of a signal is of no interest
         say(f"{WORDS[number]}: nothing half-written was left behind.")
         return 128 + number
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        print(error.ctx.get_help(), file=sys.stderr)
+        return UsageError.exit_code
     if isinstance(error, click.ClickException):
-        error = UsageError(error.format_message())
+        hint = f" See `{error.ctx.command_path} --help`." if isinstance(error, click.UsageError) and error.ctx else ""
+        error = UsageError(error.format_message().rstrip(".") + "." + hint)
     if isinstance(error, RopewalkError):
         say(f"error: {error}")
         return error.exit_code

@@ -1,8 +1,7 @@
 """`ropewalk simulate PROTOCOL DIR`: run a protocol on a stored universe, store the tables, show the numbers."""
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import click
 
@@ -10,21 +9,20 @@ from ropewalk.cli import options
 from ropewalk.cli.spark import spark_for
 from ropewalk.cli.table import show_run
 from ropewalk.cli.talk import Talk, opening_line, say, show_json
-from ropewalk.engines.batch.run import Job, run_of, simulate
-from ropewalk.engines.contract import KEEPS, Keep, stages_in_order
+from ropewalk.engines.batch.run import Job
+from ropewalk.engines.contract import KEEPS, Keep
 from ropewalk.errors import UsageError
-from ropewalk.measures.fitness import fitness
-from ropewalk.measures.holdings import holdings
-from ropewalk.measures.summary import Row, summary
-from ropewalk.protocols.catalogue import find
-from ropewalk.protocols.stan.settings import OVERLAYS, Overlay, Settings
+from ropewalk.experiments.run import chosen, execute, settings_of, usual_place
+from ropewalk.protocols.catalogue import PROTOCOLS, find
+from ropewalk.protocols.stan.settings import OVERLAYS, Overlay
 from ropewalk.report.page import refuse_unwritable, write_report
-from ropewalk.tables.frames import write_table
-from ropewalk.tables.schema import MEASURES, SUBSCRIPTIONS
-from ropewalk.tables.store import Manifest, Store, drafted
+from ropewalk.tables.schema import SUBSCRIPTIONS
+from ropewalk.tables.store import Store
+
+KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.values())
 
 
-@click.command()
+@click.command(epilog=f"Protocols: {KNOWN}. Example: ropewalk simulate stan universe --rounds 8 --keep rounds --json")
 @click.argument("protocol")
 @click.argument("folder", metavar="DIR", type=options.FOLDER)
 @click.option("--engine", default="batch", show_default=True, help="What carries the protocol out.")
@@ -58,63 +56,27 @@ def command(
     master: str | None,
     as_json: bool,
 ) -> None:
-    r"""Run PROTOCOL on the workload in DIR.
-
-    \b
-    Example:  ropewalk simulate stan universe --rounds 8 --keep rounds --json
-    """
+    """Run a protocol on a workload (the store DIR), store its tables, show its numbers."""
     find(protocol, engine)
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
-    told = {"overlay": overlay, "connectivity": connectivity}
-    chosen = universe.manifest.defaults | {name: value for name, value in told.items() if value is not None}
-    settings = Settings(rounds=rounds, ttl=ttl, **chosen)
-    job = Job(settings=settings, seed=seed, keep=_kept(keep), partitions=partitions)
+    told = {"rounds": rounds, "ttl": ttl, "overlay": overlay, "connectivity": connectivity}
+    job = Job(settings=chosen(universe, told), seed=seed, keep=_kept(keep), partitions=partitions)
+    place = out if out is not None else usual_place(universe, job)
     if report is not None:
         refuse_unwritable(report)
+    opening_line(seed, settings_of(universe, job), place)
     talk = Talk()
-    document, rows = execute(universe, job, out, overwrite=overwrite, master=master, talk=talk)
+    session = spark_for(talk, master)
+    overwrite = overwrite or out is None  # in its usual place a run replaces nothing but itself
+    run = execute(universe, job, place, overwrite=overwrite, session=session, phase=talk.phase)
     if report is not None:
-        write_report(report, document, rows)
+        write_report(report, run.document, run.rows)
         say(f"report: {report}")
     if as_json:
-        show_json(document)
+        show_json(run.document | {"seconds": talk.seconds})
     else:
-        show_run(document)
-
-
-def execute(
-    universe: Store, job: Job, out: Path | None, *, overwrite: bool, master: str | None, talk: Talk
-) -> tuple[dict[str, Any], list[Row]]:
-    """Run a job, measure it and store all of it: the JSON document, and every measure."""
-    run = run_of(universe, job)
-    target = out or Path("runs") / run
-    settings = {"protocol": "stan", "engine": "batch", "universe": universe.manifest.name} | asdict(job.settings)
-    opening_line(job.seed, settings, target)
-    manifest = Manifest(name=run, made_by="simulate stan", seed=job.seed, settings=settings)
-    replace = overwrite or out is None  # the same run gives the same tables: replacing them loses nothing
-    with drafted(target, manifest, overwrite=replace) as draft, spark_for(talk, master) as spark:
-        outcome = simulate(spark, universe, job, draft, talk.phase)
-        with talk.phase("measure"):
-            measured = holdings(outcome.tables["views"]).unionByName(fitness(outcome.tables["overlays"]))
-            measures = write_table(draft, MEASURES, measured)
-            rows = [(row["measure"], row["group"], row["value"]) for row in measures.collect()]
-    document = {
-        "run": run,
-        "protocol": "stan",
-        "engine": "batch",
-        "seed": job.seed,
-        "nodes": outcome.nodes,
-        "topics": outcome.topics,
-        "subscriptions": outcome.subscriptions,
-        "rounds": job.settings.rounds,
-        "settings": settings,
-        "digest": outcome.digest,
-        **summary(rows, stages_in_order(job.settings.rounds)),
-        "out": str(target),
-        "seconds": talk.seconds,
-    }
-    return document, rows
+        show_run(run.document)
 
 
 def _kept(said: str) -> frozenset[Keep]:

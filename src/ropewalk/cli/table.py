@@ -6,12 +6,10 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-HELD = {
-    "lvs": "LVS: logical links",
-    "pvs": "PVS: distinct neighbours",
-    "connections": "connections, either way",
-    "in_links": "distinct holders",
-}
+from ropewalk.measures.summary import FITNESS, HELD
+
+SHARES = ("weakly_connected", "strongly_connected")
+FORMS = {"held_by_nobody": "{:.0f}", "clustering": "{:.3f}", "diameter": "{:.2f}"} | dict.fromkeys(SHARES, "{:.1%}")
 
 
 def show_run(document: dict[str, Any]) -> None:
@@ -42,14 +40,8 @@ def _overlays(before: dict[str, float], after: dict[str, float]) -> Table:
     table.add_column("overlays")
     for name in ("before", "after"):
         table.add_column(name, justify="right", no_wrap=True)
-    for words, name, form in (
-        ("weakly connected", "weakly_connected", "{:.1%}"),
-        ("strongly connected", "strongly_connected", "{:.1%}"),
-        ("memberships nobody holds", "held_by_nobody", "{:.0f}"),
-        ("mean clustering coefficient", "clustering", "{:.3f}"),
-        ("mean diameter", "diameter", "{:.2f}"),
-    ):
-        table.add_row(words, form.format(before[name]), form.format(after[name]))
+    for name, words in FITNESS.items():
+        table.add_row(words, FORMS[name].format(before[name]), FORMS[name].format(after[name]))
     return table
 
 

@@ -19,8 +19,3 @@ def stage_after(turn: int, rounds: int) -> str:
     if turn == rounds:
         return FINAL
     return f"round {turn}" if turn else INITIAL
-
-
-def stages_in_order(rounds: int) -> list[str]:
-    """Every stage that a run with all its rounds kept has, the initial one first."""
-    return [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))] if rounds else [INITIAL, FINAL]

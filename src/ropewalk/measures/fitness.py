@@ -3,6 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from ropewalk.measures.exact import deviation_of, mean_of
 from ropewalk.tables.frames import conform
 from ropewalk.tables.schema import MEASURES
 
@@ -13,11 +14,11 @@ def fitness(overlays: DataFrame) -> DataFrame:
     `overlay.clustering` and `overlay.diameter` are means over overlays, with their standard deviation as spread.
     """
     measured: dict[str, tuple[Column, Column]] = {
-        "overlay.weakly_connected": (F.avg((F.col("weak") == 1).cast("double")), F.lit(None)),
-        "overlay.strongly_connected": (F.avg((F.col("strong") == 1).cast("double")), F.lit(None)),
+        "overlay.weakly_connected": (mean_of((F.col("weak") == 1).cast("int")), F.lit(None)),
+        "overlay.strongly_connected": (mean_of((F.col("strong") == 1).cast("int")), F.lit(None)),
         "overlay.held_by_nobody": (F.sum("in_degree_0"), F.lit(None)),
-        "overlay.clustering": (F.avg("clustering"), F.stddev_pop("clustering")),
-        "overlay.diameter": (F.avg("diameter"), F.stddev_pop("diameter")),
+        "overlay.clustering": (mean_of(F.col("clustering")), deviation_of(F.col("clustering"))),
+        "overlay.diameter": (mean_of(F.col("diameter")), deviation_of(F.col("diameter"))),
     }
     row = F.array(
         *(

@@ -3,6 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from ropewalk.measures.exact import deviation_of, mean_of
 from ropewalk.tables.frames import conform
 from ropewalk.tables.schema import MEASURES
 
@@ -15,8 +16,8 @@ def holdings(views: DataFrame) -> DataFrame:
     counts = views.unpivot(["run", "stage"], list(HELD), "held", "count")
     shares = F.array(*(F.lit(percentile / 100) for percentile in PERCENTILES))
     summed = counts.groupBy("run", "stage", "held").agg(
-        F.avg("count").alias("mean"),
-        F.stddev_pop("count").alias("deviation"),
+        mean_of(F.col("count")).alias("mean"),
+        deviation_of(F.col("count")).alias("deviation"),
         F.max("count").alias("max"),
         F.percentile("count", shares).alias("percentiles"),
     )

@@ -6,25 +6,34 @@ from typing import Any
 Row = tuple[str, str, float]  # measure, group, value
 
 POINTS = ("mean", "p50", "p99", "max")
-FITNESS = ("weakly_connected", "strongly_connected", "held_by_nobody", "clustering", "diameter")
+HELD = {
+    "lvs": "LVS: logical links",
+    "pvs": "PVS: distinct neighbours",
+    "connections": "connections, either way",
+    "in_links": "distinct holders",
+}
+FITNESS = {
+    "weakly_connected": "weakly connected",
+    "strongly_connected": "strongly connected",
+    "held_by_nobody": "members nobody holds",
+    "clustering": "mean clustering coefficient",
+    "diameter": "mean diameter",
+}
 
 
-def summary(rows: Iterable[Row], stages: list[str]) -> dict[str, Any]:
-    """lvs, pvs, connections, in_links and fitness, before and after; by round where the rounds were kept."""
+def summary(rows: Iterable[Row], first: str, last: str, by_round: list[str]) -> dict[str, Any]:
+    """What nodes hold and how fit overlays are at the first and the last stage, and mean links at those in between."""
     value = {(measure, group): number for measure, group, number in rows}
-    first, last = stages[0], stages[-1]
 
     def before_and_after(held: str) -> dict[str, Any]:
         return {stage: {point: value[f"{held}.{point}", stage] for point in POINTS} for stage in (first, last)}
 
-    document: dict[str, Any] = {
-        "lvs": {"mean": value["lvs.mean", last], "max": value["lvs.max", last], **before_and_after("lvs")},
-        "pvs": before_and_after("pvs"),
-        "connections": before_and_after("connections"),
-        "in_links": before_and_after("in_links"),
-        "fitness": {stage: {name: value[f"overlay.{name}", stage] for name in FITNESS} for stage in (first, last)},
+    document: dict[str, Any] = {held: before_and_after(held) for held in HELD}
+    document["lvs"] |= {"mean": value["lvs.mean", last], "max": value["lvs.max", last]}
+    document["fitness"] = {
+        stage: {name: value[f"overlay.{name}", stage] for name in FITNESS} for stage in (first, last)
     }
-    if all(("pvs.mean", stage) in value for stage in stages):
+    if by_round:
         for held in ("lvs", "pvs"):
-            document[held]["by_round"] = [value[f"{held}.mean", stage] for stage in stages]
+            document[held]["by_round"] = [value[f"{held}.mean", stage] for stage in by_round]
     return document

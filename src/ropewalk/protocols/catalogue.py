@@ -1,8 +1,9 @@
-"""Every protocol by name. Engines, the command line and the contract tests find protocols here and nowhere else."""
+"""Every protocol by name, with what it is and which engines can run it."""
 
 from dataclasses import dataclass
 
 from ropewalk.errors import UsageError
+from ropewalk.protocols.stan import settings as stan
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ PROTOCOLS = {
     entry.name: entry
     for entry in (
         Entry(
-            name="stan",
+            name=stan.NAME,
             sentence="one random overlay per topic, each node's views aligned on the same neighbours (Matos et al.)",
             engines=("batch",),
         ),

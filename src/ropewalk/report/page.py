@@ -1,8 +1,10 @@
 """The HTML page of one run: headline first, then figures with the numbers under them, then how to run it again."""
 
+import errno
+import os
 import shlex
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,17 +14,10 @@ from markupsafe import Markup
 
 from ropewalk import __version__
 from ropewalk.errors import UsageError
+from ropewalk.measures.summary import FITNESS, HELD, Row
 from ropewalk.report.figures import Line, chart
 
-Row = tuple[str, str, float]  # measure, group, value
-
 LARGEST = 5 * 2**20  # bytes: a report that no browser opens helps nobody
-HELD = {
-    "lvs": "logical links it holds (LVS)",
-    "pvs": "distinct neighbours it holds (PVS)",
-    "connections": "connections, either way",
-    "in_links": "distinct nodes that hold it",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +48,19 @@ def refuse_unwritable(path: Path) -> None:
 @contextmanager
 def _drafted(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}.draft")
+    new_folders = [folder for folder in path.absolute().parents if not folder.exists()]
     try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         path.parent.mkdir(parents=True, exist_ok=True)
         draft.touch()
-        yield draft
-        draft.unlink(missing_ok=True)
+        try:
+            yield draft
+        finally:
+            draft.unlink(missing_ok=True)
+            with suppress(OSError):  # where something lies in them they stay
+                for folder in new_folders:
+                    folder.rmdir()
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written ({error.strerror}); choose another place for the report."
@@ -77,6 +80,7 @@ def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
         document=document,
         version=__version__,
         held=HELD,
+        fitness=FITNESS,
         sections=sections,
         command=_command(document),
     )

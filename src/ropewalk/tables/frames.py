@@ -1,5 +1,6 @@
 """Tables as Spark DataFrames: conform, write, read, check; and ids, weights and chance as Spark SQL columns."""
 
+import re
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -33,8 +34,8 @@ def conform(table: Table, frame: DataFrame) -> DataFrame:
 def write_table(draft: Draft, table: Table, frame: DataFrame) -> DataFrame:
     """Write a table into a draft, read it back, check it, enter it in the manifest; return what is now on disk."""
     folder = draft.path / table.name
-    conform(table, frame).write.mode("error").parquet(str(folder))
-    written = frame.sparkSession.read.schema(struct_of(table)).parquet(str(folder))
+    conform(table, frame).write.mode("error").parquet(_address(folder))
+    written = frame.sparkSession.read.schema(struct_of(table)).parquet(_pattern(folder))
     counted, problem = _examined(table, written, check_key=not table.large)
     if problem:
         raise RunError(f"{table.name}: {problem}; nothing was kept.")
@@ -46,7 +47,7 @@ def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
     """A table of a store, in its declared columns."""
     folder = store.folder_of(table)
     try:
-        found = spark.read.parquet(str(folder.absolute()))  # the JVM has a current folder of its own
+        found = spark.read.parquet(_pattern(folder))
     except (PySparkException, Py4JError) as error:
         raise InputError(f"{folder} holds no readable Parquet files; make the store again.") from error
     missing = [name for name in table.columns if name not in found.columns]
@@ -71,7 +72,9 @@ def problems_of(spark: SparkSession, path: Path) -> list[str]:
     """Everything that is wrong with a store: tallies, null or repeated keys, references that lead nowhere."""
     store = Store.open(path)
     found: list[str] = []
-    frames = {name: read_table(spark, store, TABLES[name]) for name in store.manifest.tables}
+    known = [name for name in store.manifest.tables if name in TABLES]
+    found += [f"{name}: not a table we know" for name in store.manifest.tables if name not in TABLES]
+    frames = {name: read_table(spark, store, TABLES[name]) for name in known}
     for name, frame in frames.items():
         table = TABLES[name]
         counted, problem = _examined(table, frame, check_key=True)
@@ -117,6 +120,16 @@ def _lost_references(frame: DataFrame, reference: Reference, there: DataFrame) -
     )
     lost = wanted.join(known, list(reference.columns), "left_anti").limit(1).collect()
     return f"{lost[0].asDict()} does not occur in {reference.table}" if lost else None
+
+
+def _address(folder: Path) -> str:
+    """Of a folder here, whatever the default file system of a cluster and the current folder of the JVM."""
+    return f"file:{folder.absolute()}"
+
+
+def _pattern(folder: Path) -> str:
+    """The pattern that matches just this folder: Spark reads by patterns."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", _address(folder))
 
 
 def id_column(name: Column) -> Column:

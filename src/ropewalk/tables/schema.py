@@ -35,6 +35,7 @@ SUBSCRIPTIONS = Table(
     row_is="one node's standing interest in one topic",
     key=("node", "topic"),
     columns={"node": "long", "topic": "long"},
+    references=(Reference(("node",), "names", ("id",)), Reference(("topic",), "names", ("id",))),
 )
 
 NAMES = Table(
@@ -125,9 +126,9 @@ LINKS = Table(
     columns={"run": "string", "stage": "string", "node": "long", "topic": "long", "neighbour": "long"},
     references=(
         _OF_A_RUN,
-        Reference(("stage", "node"), "views", ("stage", "node")),
-        Reference(("stage", "neighbour"), "views", ("stage", "node")),
-        Reference(("stage", "topic"), "overlays", ("stage", "topic")),
+        Reference(("run", "stage", "node"), "views", ("run", "stage", "node")),
+        Reference(("run", "stage", "neighbour"), "views", ("run", "stage", "node")),
+        Reference(("run", "stage", "topic"), "overlays", ("run", "stage", "topic")),
     ),
     large=True,
 )
@@ -139,8 +140,8 @@ CONNECTIONS = Table(
     columns={"run": "string", "stage": "string", "a": "long", "b": "long", "links": "long"},
     references=(
         _OF_A_RUN,
-        Reference(("stage", "a"), "views", ("stage", "node")),
-        Reference(("stage", "b"), "views", ("stage", "node")),
+        Reference(("run", "stage", "a"), "views", ("run", "stage", "node")),
+        Reference(("run", "stage", "b"), "views", ("run", "stage", "node")),
     ),
     large=True,
 )

@@ -1,6 +1,6 @@
 """The only place where a Spark session is built: local by default, on a cluster by one setting.
 
-What is asked for first wins: the argument (`--master`), SPARK_REMOTE, SPARK_MASTER, else local on all cores that this
+What is asked for first wins: the argument (`--master`), SPARK_REMOTE, SPARK_MASTER, else local on the cores that this
 process may use. Spark's words go to a log file, not to the terminal; an error says where it lies.
 """
 
@@ -11,22 +11,32 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 
 from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.tables.java import OLDEST, find_java
 from ropewalk.tables.machine import cores, memory_bytes
 
-GIB = 2**30
-
 Session = SparkSession
+
+GIB = 2**30
+CANCELLED_WITHIN = 30.0  # seconds that tasks get to notice that nobody waits for them any more
+# What a session can be told at any time, so on Connect too: UTC, and a bound on what a kernel holds at once.
+RUNTIME_SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
+}
 
 
 @contextmanager
@@ -34,18 +44,19 @@ def opened(master: str | None = None) -> Iterator[SparkSession]:
     """A session for the length of the block. One that is open already is used as it is and left open."""
     running = SparkSession.getActiveSession()
     if running is not None:
-        with _failures_said(log=None):
+        with _failures_said(log=None), _cancelling(running):
             yield running
         return
-    where = master or os.environ.get("SPARK_REMOTE") or os.environ.get("SPARK_MASTER") or f"local[{cores()}]"
-    if where.startswith("sc://"):
+    remote = os.environ.pop("SPARK_REMOTE", None)  # looked at here alone: pyspark mixes it up with a master
+    where = master or remote or os.environ.get("SPARK_MASTER") or f"local[{_local_cores()}]"
+    if where.startswith("sc://") or (master is None and remote is not None):
         with _failures_said(log=None):
             yield _connected(where)  # the server's session is not ours to stop
         return
-    log = Path(tempfile.mkstemp(prefix="ropewalk-spark-", suffix=".log")[1])
-    failed = False
+    descriptor, name = tempfile.mkstemp(prefix="ropewalk-spark-", suffix=".log")
+    log, named_in_error = Path(name), False
     try:
-        session = _started(where, log)
+        session = _started(where, log, descriptor)
         try:
             with _failures_said(log):
                 yield session
@@ -53,11 +64,17 @@ def opened(master: str | None = None) -> Iterator[SparkSession]:
             with suppress(OSError, Py4JError):  # the JVM may be gone, by the very signal that ends us
                 session.stop()
     except RunError as error:
-        failed = str(log) in str(error)  # then it is what the user reads next
+        named_in_error = name in str(error)  # then it is what the user reads next
         raise
     finally:
-        if not failed:
+        os.close(descriptor)
+        if not named_in_error:
             log.unlink(missing_ok=True)
+
+
+def is_open() -> bool:
+    """Whether `opened` would use a session that is there already."""
+    return SparkSession.getActiveSession() is not None
 
 
 def tasks_done(spark: SparkSession) -> tuple[int, int] | None:
@@ -65,7 +82,7 @@ def tasks_done(spark: SparkSession) -> tuple[int, int] | None:
     try:
         tracker = spark.sparkContext.statusTracker()
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-    except Exception:  # noqa: BLE001 (a Connect session, or one that is just stopping, has no tracker: no progress, no harm)
+    except Exception:  # noqa: BLE001 (Connect has no tracker, and one that is stopping fails: no progress, no harm)
         return None
     known = [stage for stage in stages if stage is not None]
     if not known:
@@ -74,15 +91,17 @@ def tasks_done(spark: SparkSession) -> tuple[int, int] | None:
 
 
 def _connected(remote: str) -> SparkSession:
-    os.environ.pop("SPARK_REMOTE", None)  # given as an argument below; both at once confuse the builder
     try:
-        return SparkSession.builder.remote(remote).getOrCreate()
+        session = SparkSession.builder.remote(remote).getOrCreate()
     except ImportError as error:
         raise UsageError(
             f"{remote} is a Spark Connect address, which needs more packages; pip install 'pyspark[connect]'."
         ) from error
     except PySparkException as error:
         raise RunError(f"no Spark Connect server answered at {remote}; is it running?") from error
+    for key, value in RUNTIME_SETTINGS.items():
+        session.conf.set(key, value)
+    return session
 
 
 @contextmanager
@@ -100,26 +119,49 @@ def _failures_said(log: Path | None) -> Iterator[None]:
         raise RunError(f"the Spark job failed: {cause[:300]}{where}.") from error
 
 
-def _started(master: str, log: Path) -> SparkSession:
+@contextmanager
+def _cancelling(spark: SparkSession) -> Iterator[None]:
+    """If the block fails, see to it that its jobs write nothing more before anybody tidies up after them."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            spark.sparkContext.cancelAllJobs()
+            deadline = time.monotonic() + CANCELLED_WITHIN
+            while _running_tasks(spark) and time.monotonic() < deadline:
+                time.sleep(0.02)
+        raise
+
+
+def _running_tasks(spark: SparkSession) -> int:
+    executors = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()  # noqa: SLF001 (no Python door to it)
+    return sum(executor.numRunningTasks() for executor in executors)
+
+
+def _started(master: str, log: Path, descriptor: int) -> SparkSession:
     search = find_java()
     if search.java is None:
         reasons = "; ".join(search.passed_over) or "none was found in JAVA_HOME or on PATH"
         raise RunError(
             f"Spark needs Java {OLDEST} or newer ({reasons}); install one, or: pip install 'ropewalk[java]'."
         )
-    builder = SparkSession.builder.appName("ropewalk").master(master)
-    for key, value in _settings(master).items():
-        builder = builder.config(key, value)
-    environment = {"JAVA_HOME": str(search.java.home)}
-    if master.startswith("local") or "PYSPARK_PYTHON" not in os.environ:
-        environment["PYSPARK_PYTHON"] = sys.executable
-    os.environ.update(environment)
+    os.environ["JAVA_HOME"] = str(search.java.home)
+    if master.startswith("local"):
+        os.environ.pop("SPARK_HOME", None)  # of another Spark, whose jars would not fit
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # errors are ours to tell
+    conf = SparkConf(loadDefaults=False).setAppName("ropewalk").setMaster(master)
+    conf.setAll(list(_settings(master).items()))
     on_interrupt = signal.getsignal(signal.SIGINT)
     try:
-        with _stderr_to(log):
-            session = builder.getOrCreate()
+        # One JVM a process. It warns on standard error itself, which no log setting stops; so that goes to the log.
+        # In a session of its own no signal to our group reaches it: we stop it, or it ends when our pipe to it closes.
+        gateway = SparkContext._gateway or launch_gateway(conf, {"stderr": descriptor, "start_new_session": True})  # type: ignore[no-untyped-call]  # noqa: SLF001
+        SparkContext(conf=conf, gateway=gateway)
+        session = SparkSession.builder.getOrCreate()
     except Exception as error:
         raise RunError(f"Spark did not start on {master}; its log is {log}.") from error
     if threading.current_thread() is threading.main_thread():
@@ -127,38 +169,26 @@ def _started(master: str, log: Path) -> SparkSession:
     return session
 
 
+def _local_cores() -> int:
+    """As many as there are, but no more than there is memory for: a Python worker takes most of a gibibyte."""
+    return max(1, min(cores(), memory_bytes() // GIB - 1))
+
+
 def _settings(master: str) -> dict[str, str]:
-    everywhere = {
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.parquet.compression.codec": "zstd",
-        "spark.sql.execution.arrow.maxBytesPerBatch": "16m",  # bounds what a kernel holds, whatever the universe
-        "spark.ui.showConsoleProgress": "false",
-    }
-    if not master.startswith("local"):
+    everywhere = RUNTIME_SETTINGS | {"spark.ui.showConsoleProgress": "false"}
+    local = re.match(r"local(?:\[(\d+|\*))?", master)
+    if local is None:
         return everywhere
+    workers = int(local[1]) if (local[1] or "").isdigit() else cores()
     # A third of the memory for the JVM, the rest for Python workers and the page cache that keeps shuffle files.
     heap = int(min(max(memory_bytes() / 3, 1 * GIB), 8 * GIB)) // 2**20
-    log4j = files("ropewalk.tables") / "log4j2.properties"
+    log4j = Path(str(files("ropewalk.tables"))) / "log4j2.properties"
     return everywhere | {
         "spark.driver.memory": f"{heap}m",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{log4j}",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j.as_uri()}",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": str(8 * cores()),  # adaptive execution joins small ones
+        "spark.sql.shuffle.partitions": str(8 * workers),  # adaptive execution joins small ones
         "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "ropewalk-warehouse"),
         "spark.ui.enabled": "false",
     }
-
-
-@contextmanager
-def _stderr_to(log: Path) -> Iterator[None]:
-    """What is started inside inherits `log` as its standard error: the JVM keeps it for life."""
-    kept = os.dup(2)
-    target = os.open(log, os.O_WRONLY | os.O_APPEND)
-    try:
-        os.dup2(target, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(target)

@@ -3,16 +3,19 @@
     FOLDER/manifest.json            who made it, from what seed and settings, and a tally of every table
     FOLDER/subscriptions/*.parquet  one folder per table
 
-A store is drafted in a hidden folder beside its place and renamed when it is complete, so a crash, a full disk or
-Ctrl-C leaves either the old store or nothing. Writing and reading the tables themselves is the business of `frames`.
+A store is drafted in a hidden folder beside its place and renamed when it is complete, so a full disk or Ctrl-C leaves
+either the old store or nothing. A process that is killed outright may leave a hidden folder (or, in the instant between
+the two renames that replace a store, the old one under a hidden name); the next to write there puts that right.
+Writing and reading the tables themselves is the business of `frames`.
 """
 
+import glob
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,27 +70,27 @@ class Manifest:
         )
 
     @classmethod
-    def from_json(cls, text: str, origin: Path) -> "Manifest":
+    def read(cls, file: Path) -> "Manifest":
         """Read a manifest file back."""
         try:
-            found = json.loads(text)
+            found = json.loads(file.read_text(encoding="utf-8"))
             if found["format"] != FORMAT:
                 raise InputError(
-                    f"{origin} has format {found['format']}, but version {__version__} reads format {FORMAT};"
+                    f"{file} has format {found['format']}, but version {__version__} reads format {FORMAT};"
                     " make the store again with this version."
                 )
             return cls(
-                name=found["name"],
-                made_by=found["made_by"],
-                seed=found["seed"],
-                settings=found["settings"],
-                defaults=found["defaults"],
-                digest=found["digest"],
-                version=found["version"],
+                name=str(found["name"]),
+                made_by=str(found["made_by"]),
+                seed=int(found["seed"]),
+                settings=dict(found["settings"]),
+                defaults=dict(found["defaults"]),
+                digest=str(found["digest"]),
+                version=str(found["version"]),
                 tables={name: Tally(tally["rows"], tally["digest"]) for name, tally in found["tables"].items()},
             )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{origin} is not a manifest of a store ({error!r}); make the store again.") from error
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{file} is not a manifest of a store ({error!r}); make the store again.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class Store:
         manifest = path / MANIFEST
         if not manifest.is_file():
             raise InputError(f"{path} has no {MANIFEST}, so it is not a store; give one that `ropewalk generate` made.")
-        return cls(path, Manifest.from_json(manifest.read_text(encoding="utf-8"), manifest))
+        return cls(path, Manifest.read(manifest))
 
     def folder_of(self, table: Table) -> Path:
         """Where a table of this store lies."""
@@ -127,12 +130,13 @@ class Draft:
 @contextmanager
 def drafted(path: Path, manifest: Manifest, *, overwrite: bool = False) -> Iterator[Draft]:
     """Make a store at `path`: fill the draft inside the block; leaving it normally puts the store in place."""
-    path = path.absolute()
-    _refuse_if_taken(path, overwrite=overwrite)
-    hidden = path.parent / f".{path.name}.draft-{os.getpid()}"
+    path = path.resolve()
+    _put_right(path)
+    _refuse_if_taken(path, manifest, overwrite=overwrite)
+    hidden = _hidden(path, "draft")
+    new_folders = [folder for folder in path.parents if not folder.exists()]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(hidden, ignore_errors=True)
         hidden.mkdir()
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}); choose another output folder.") from error
@@ -140,13 +144,44 @@ def drafted(path: Path, manifest: Manifest, *, overwrite: bool = False) -> Itera
         draft = Draft(hidden, manifest)
         yield draft
         (hidden / MANIFEST).write_text(draft.manifest.to_json() + "\n", encoding="utf-8")
-        _put_in_place(hidden, path, overwrite=overwrite)
+        _refuse_if_taken(path, manifest, overwrite=overwrite)  # somebody may have been faster
+        _put_in_place(hidden, path)
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
+        with suppress(OSError):  # where something lies in them they stay
+            for folder in new_folders:
+                folder.rmdir()
 
 
-def _refuse_if_taken(path: Path, *, overwrite: bool) -> None:
-    if not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir())):
+def _hidden(path: Path, what: str) -> Path:
+    return path.parent / f".{path.name}.{what}-{os.getpid()}"
+
+
+def _put_right(path: Path) -> None:
+    """Clear away what makers of `path` that were killed outright have left."""
+    for what in ("replaced", "draft"):
+        for left in path.parent.glob(f".{glob.escape(path.name)}.{what}-*"):
+            process = left.name.rpartition("-")[2]
+            if process.isdigit() and int(process) != os.getpid() and _lives(int(process)):
+                continue
+            if what == "replaced" and not path.exists():
+                left.rename(path)
+            else:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _refuse_if_taken(path: Path, manifest: Manifest, *, overwrite: bool) -> None:
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     if not (path / MANIFEST).is_file():
         raise UsageError(
@@ -154,17 +189,27 @@ def _refuse_if_taken(path: Path, *, overwrite: bool) -> None:
         )
     if not overwrite:
         raise UsageError(f"{path} already holds a store; choose another output folder or pass --overwrite.")
+    made_by = Manifest.read(path / MANIFEST).made_by
+    if made_by.split()[0] != manifest.made_by.split()[0]:
+        raise UsageError(
+            f"{path} holds what `{made_by}` made, which `{manifest.made_by}` does not replace;"
+            " choose another output folder."
+        )
 
 
-def _put_in_place(hidden: Path, path: Path, *, overwrite: bool) -> None:
-    _refuse_if_taken(path, overwrite=overwrite)  # somebody may have been faster
-    if path.is_dir():
-        replaced = path.parent / f".{path.name}.replaced-{os.getpid()}"
-        path.rename(replaced)
+def _put_in_place(hidden: Path, path: Path) -> None:
+    replaced = _hidden(path, "replaced")
+    try:
+        if path.exists():
+            path.rename(replaced)
         hidden.rename(path)
-        shutil.rmtree(replaced)
-    else:
-        hidden.rename(path)
+    except BaseException:
+        if replaced.exists() and not path.exists():
+            replaced.rename(path)
+        raise
+    finally:
+        if path.exists():
+            shutil.rmtree(replaced, ignore_errors=True)
 
 
 def digest_of(value: object) -> str:

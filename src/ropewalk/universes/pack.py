@@ -33,6 +33,7 @@ class Packed:
 
 def pack(subscriptions: DataFrame, partitions: int) -> Packed:
     """Number the nodes and gather each topic's members, ascending, spread over `partitions`."""
+    _refuse_nulls(subscriptions)
     # Sorted over partitions, and kept: the counts and the ranks must see the same partitions.
     ordered = (
         subscriptions.select("node")
@@ -49,14 +50,34 @@ def pack(subscriptions: DataFrame, partitions: int) -> Packed:
         .groupBy("topic")
         .agg(members.alias("pairs"))
         .select("topic", F.col("pairs.node").alias("members"), F.col("pairs.rank").alias("ranks"))
+        .sortWithinPartitions(F.size("members").desc())  # the largest topic first: none is left to run alone at the end
         .persist(StorageLevel.DISK_ONLY)
     )
-    counts = topics.agg(F.count("*"), F.sum(F.size("members"))).first()
-    assert counts is not None
-    topic_count, subscription_count = counts
+    kept = (ordered, topics)
+    try:
+        topic_count, subscription_count = _counted(topics)
+    except BaseException:
+        for frame in kept:
+            frame.unpersist()
+        raise
+    return Packed(nodes, topics, node_count, topic_count, subscription_count, kept)
+
+
+def _refuse_nulls(subscriptions: DataFrame) -> None:
+    if subscriptions.filter("node is null or topic is null").limit(1).count():
+        raise InputError("subscriptions has a row without a node or a topic; make the store again.")
+
+
+def _counted(topics: DataFrame) -> tuple[int, int]:
+    """How many topics and subscriptions there are, once it is clear that no subscription is there twice."""
+    size, distinct = F.size("members"), F.size(F.array_distinct("members"))
+    (counts,) = topics.agg(F.count("*"), F.sum(size), F.sum(size - distinct)).collect()
+    topic_count, subscription_count, repeated = counts
     if not topic_count:
         raise InputError("the universe has no subscriptions, so there is nothing to run on.")
-    return Packed(nodes, topics, node_count, topic_count, subscription_count, (ordered, topics))
+    if repeated:
+        raise InputError(f"subscriptions has {repeated} rows that are there twice; make the store again.")
+    return topic_count, subscription_count
 
 
 def _numbered(ordered: DataFrame) -> tuple[DataFrame, int]:

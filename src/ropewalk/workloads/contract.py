@@ -1,11 +1,10 @@
 """What a workload model offers: its parameters as fields, and subscriptions as a frame of external keys."""
 
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
 
-@runtime_checkable
 class Model(Protocol):
     """A frozen dataclass; its fields are validated when it is made, and are what the manifest records."""
 

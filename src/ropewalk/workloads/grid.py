@@ -50,24 +50,32 @@ class Grid:
 
     def subscriptions(self, spark: SparkSession, seed: int) -> DataFrame:
         """One row (node_key, topic_key) per subscription; made in parallel over nodes, alike for any partitioning."""
-        indices = spark.range(self.nodes)
-        pairs = indices.mapInArrow(self._subscriber(seed), "node long, topic long")
+        slices = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        pairs = spark.range(0, self.nodes, numPartitions=slices).mapInArrow(
+            self._subscriber(seed), "node long, topic long"
+        )
         return pairs.select(
             F.concat(F.lit("node-"), "node").alias("node_key"), F.concat(F.lit("topic-"), "topic").alias("topic_key")
         )
 
     def pairs(self, nodes: Longs, seed: int) -> tuple[Longs, Longs]:
         """The subscriptions of some nodes, as (node, topic) index pairs."""
+        return self._subscribed(nodes, self._points(seed), seed)
+
+    def _points(self, seed: int) -> tuple[Longs, Floats, Floats]:
         counts = _points_per_topic(self.topics, self.points, stream(seed, "grid topic size"))
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-        xs, ys = _places(starts, stream(seed, "grid place"))
+        return starts, *_places(starts, stream(seed, "grid place"))
+
+    def _subscribed(self, nodes: Longs, points: tuple[Longs, Floats, Floats], seed: int) -> tuple[Longs, Longs]:
         states = (stream(seed, "grid node"), stream(seed, "grid radius"))
-        return _within(nodes, self.nodes, self.radius, starts, xs, ys, self.torus, states)
+        return _within(nodes, self.nodes, self.radius, *points, self.torus, states)
 
     def _subscriber(self, seed: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
         def subscribe(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            points = self._points(seed)
             for batch in batches:
-                nodes, topics = self.pairs(batch.column(0).to_numpy(), seed)
+                nodes, topics = self._subscribed(batch.column(0).to_numpy(), points, seed)
                 yield pa.RecordBatch.from_arrays([pa.array(nodes), pa.array(topics)], names=["node", "topic"])
 
         return subscribe

@@ -4,7 +4,9 @@ subscriptions -> packed topics -> (kernel) bucket rows and topic rows -> views, 
 """
 
 import json
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -15,9 +17,9 @@ from pyspark.sql import functions as F
 
 from ropewalk import __version__
 from ropewalk.engines.batch import buckets
-from ropewalk.engines.batch.topics import SPARK_SCHEMA, Task, simulation
+from ropewalk.engines.batch.topics import SPARK_SCHEMA, Task, compile_kernels, simulation
 from ropewalk.engines.contract import FINAL, Keep, Phase
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import conform, hexadecimal, read_table, struct_of, write_table
 from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS
 from ropewalk.tables.store import Draft, Store, digest_of
@@ -54,23 +56,21 @@ class Outcome:
 def run_of(universe: Store, job: Job) -> str:
     """The name of a run: the same universe, settings and seed are the same run."""
     named = {"universe": universe.manifest.digest, "settings": asdict(job.settings), "seed": job.seed}
-    return f"stan-{digest_of(named)}"
+    return f"{NAME}-{digest_of(named)}"
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
     """Run StaN on a universe and write its tables into a draft."""
     partitions = job.partitions or int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    compiling = threading.Thread(target=_compile, args=(job,), daemon=True)
+    compiling.start()  # Spark packs in the JVM meanwhile
     with phase("pack the universe"):
         packed = pack(read_table(spark, universe, SUBSCRIPTIONS), partitions)
+    if compiling.is_alive():
+        with phase("compile the kernels"):
+            compiling.join()
     layout = _Layout(packed.node_count)
-    task = Task(
-        settings=job.settings,
-        seed=job.seed,
-        bucket_nodes=layout.bucket_nodes,
-        buckets=layout.buckets,
-        keep_rounds="rounds" in job.keep,
-        keep_links="links" in job.keep,
-    )
+    task = _task(job, layout)
     left_behind = packed.topics.mapInArrow(simulation(task), SPARK_SCHEMA).persist(StorageLevel.DISK_ONLY)
     try:
         with phase("align the overlays"):
@@ -90,9 +90,14 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     return outcome
 
 
+def _compile(job: Job) -> None:
+    with suppress(Exception):  # whatever is wrong with a kernel, the task that runs it says it
+        compile_kernels(_task(job, _Layout(3)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How node ranks are cut into buckets: enough for every core, none too large to count in one piece."""
+    """How node ranks are cut into buckets: sixteen or more to share out, none too large to count in one piece."""
 
     population: int
 
@@ -103,6 +108,17 @@ class _Layout:
     @property
     def buckets(self) -> int:
         return -(-self.population // self.bucket_nodes)
+
+
+def _task(job: Job, layout: _Layout) -> Task:
+    return Task(
+        settings=job.settings,
+        seed=job.seed,
+        bucket_nodes=layout.bucket_nodes,
+        buckets=layout.buckets,
+        keep_rounds="rounds" in job.keep,
+        keep_links="links" in job.keep,
+    )
 
 
 def _digest(left_behind: DataFrame) -> str:
@@ -146,7 +162,7 @@ def _runs_row(spark: SparkSession, outcome: Outcome, job: Job, universe: Store) 
     row = {
         "run": outcome.run,
         "universe": universe.manifest.name,
-        "protocol": "stan",
+        "protocol": NAME,
         "settings": json.dumps(asdict(job.settings), sort_keys=True),
         "engine": "batch",
         "seed": job.seed,

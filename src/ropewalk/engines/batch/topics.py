@@ -69,6 +69,15 @@ def simulation(task: Task) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.R
     return simulate
 
 
+def compile_kernels(task: Task) -> None:
+    """Run everything once on three nodes, so that workers find the kernels compiled instead of each compiling them."""
+    few = {"topic": [1], "members": [[1, 2, 3]], "ranks": pa.array([[0, 1, 2]], pa.list_(pa.int32()))}
+    for _ in _stages(task, pa.RecordBatch.from_pydict(few)):
+        pass
+    nothing = np.empty(0, np.int32)
+    buckets.counted(nothing, nothing, 0, 1, 1)
+
+
 def _stages(task: Task, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     column = batch.column("members")
     offsets = column.offsets.to_numpy().astype(np.int64)

@@ -79,7 +79,7 @@ def _flat(members: Members) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArr
 def _degree_table(members: int, margin: float) -> NDArray[np.int64]:
     """63-bit thresholds of the out-degree of one node: Binomial(n - 1, mean / (n - 1)), as a cumulative table.
 
-    A node has out-degree d if d thresholds are at or below its chance. Only + * / and one power: the same anywhere.
+    A node has out-degree d if d thresholds are at or below its chance. Summed in one fixed order, here and nowhere else: every engine takes this table.
     """
     others = members - 1
     if others < 1:

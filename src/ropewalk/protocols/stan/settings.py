@@ -6,6 +6,8 @@ from typing import Literal, get_args
 
 from ropewalk.errors import UsageError
 
+NAME = "stan"
+
 Overlay = Literal["fixed", "erdos-renyi"]
 OVERLAYS: tuple[Overlay, ...] = get_args(Overlay)
 LONGEST_WALK = 255  # ours: far beyond any overlay's diameter, and it fits a byte on the wire

@@ -1,0 +1,92 @@
+"""Run a protocol on a stored universe, measure it, and store all of it."""
+
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ropewalk.engines.batch.run import Job, run_of, simulate
+from ropewalk.engines.contract import FINAL, INITIAL, Phase, stage_after
+from ropewalk.errors import InputError, UsageError
+from ropewalk.measures.fitness import fitness
+from ropewalk.measures.holdings import holdings
+from ropewalk.measures.summary import Row, summary
+from ropewalk.protocols.stan.settings import NAME, Settings
+from ropewalk.tables.frames import write_table
+from ropewalk.tables.schema import MEASURES
+from ropewalk.tables.session import Session
+from ropewalk.tables.store import MANIFEST, Manifest, Store, drafted
+
+ENGINE = "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A run as the document that `simulate --json` prints, and every measure of it."""
+
+    document: dict[str, Any]
+    rows: list[Row]
+
+
+def chosen(universe: Store, told: dict[str, Any]) -> Settings:
+    """The settings of a run: what was told, then what the universe's manifest says, then the defaults."""
+    said = {
+        name: universe.manifest.defaults[name]
+        for name in ("overlay", "connectivity")
+        if name in universe.manifest.defaults
+    }
+    try:
+        Settings(**said)
+    except (UsageError, TypeError) as error:
+        raise InputError(f"{universe.path / MANIFEST} has unusable defaults: {error}") from error
+    return Settings(**said | {name: value for name, value in told.items() if value is not None})
+
+
+def settings_of(universe: Store, job: Job) -> dict[str, Any]:
+    """What a run is made from, besides the seed."""
+    about = {"protocol": NAME, "engine": ENGINE, "universe": universe.manifest.name}
+    return about | asdict(job.settings) | {"keep": sorted(job.keep)}
+
+
+def usual_place(universe: Store, job: Job) -> Path:
+    """Where a run goes when nobody says where. A store of the same run that kept more than this one is not replaced."""
+    place = Path("runs") / run_of(universe, job)
+    if (place / MANIFEST).is_file():
+        lost = set(Manifest.read(place / MANIFEST).settings.get("keep", [])) - job.keep
+        if lost:
+            raise UsageError(
+                f"{place} is this run with {', '.join(sorted(lost))} kept, which would be lost;"
+                f" pass --keep {','.join(sorted(lost | job.keep))}, or --out for another folder."
+            )
+    return place
+
+
+def execute(
+    universe: Store, job: Job, out: Path, *, overwrite: bool, session: AbstractContextManager[Session], phase: Phase
+) -> Executed:
+    """Run a job into a new store at `out`."""
+    settings = settings_of(universe, job)
+    manifest = Manifest(name=run_of(universe, job), made_by=f"simulate {NAME}", seed=job.seed, settings=settings)
+    with drafted(out, manifest, overwrite=overwrite) as draft, session as spark:
+        outcome = simulate(spark, universe, job, draft, phase)
+        with phase("measure"):
+            measured = holdings(outcome.tables["views"]).unionByName(fitness(outcome.tables["overlays"]))
+            measures = write_table(draft, MEASURES, measured)
+            rows = [(row["measure"], row["group"], row["value"]) for row in measures.collect()]
+    rounds = job.settings.rounds
+    by_round = [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))]
+    document = {
+        "run": manifest.name,
+        "protocol": NAME,
+        "engine": ENGINE,
+        "seed": job.seed,
+        "nodes": outcome.nodes,
+        "topics": outcome.topics,
+        "subscriptions": outcome.subscriptions,
+        "rounds": rounds,
+        "settings": settings,
+        "digest": outcome.digest,
+        **summary(rows, INITIAL, FINAL, by_round if "rounds" in job.keep else []),
+        "out": str(out),
+    }
+    return Executed(document, rows)

@@ -16,7 +16,7 @@ demo: $(READY)  ## run StaN on embedded Spark and write a report
 test: $(READY)  ## all tests but the long ones
 	$(BIN)/pytest
 
-long: $(READY)  ## what is long by nature: paper scale
+long: $(READY)  ## what is long by nature: paper scale, the smallest machine
 	$(BIN)/pytest -m long --timeout 3600
 
 check: lint types layers test  ## every gate, then the tests

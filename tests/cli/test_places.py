@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import ropewalk
 from ropewalk.cli.main import main
 from ropewalk.tables.session import Session
@@ -18,6 +20,7 @@ def run(code: str, *arguments: str, folder: Path, **environment: str) -> subproc
     return subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder, env=changed)
 
 
+@pytest.mark.long  # a JVM that compiles and runs on one core takes a minute for what is seconds elsewhere
 def test_one_core_and_four_gibibytes_give_the_same_store(spark: Session, tmp_path: Path) -> None:
     universe = str(tmp_path / "universe")
     assert main(["generate", "grid", "--set", "fig6", "--out", universe]) == 0

@@ -5,6 +5,7 @@ import pty
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_on_a_terminal_a_bar_moves_and_goes() -> None:
 def test_elsewhere_lines_say_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(talk, "LINE_EVERY", 0.01)
     shown = Talk()
-    polled = talk.threading.Event()
+    polled = threading.Event()
 
     def tasks() -> tuple[int, int]:
         polled.set()

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
@@ -201,6 +202,26 @@ def alive(tag: str) -> list[str]:
 GENERATE = ["generate", "grid", "--nodes", "300000", "--topics", "2000", "--out", "universe"]
 
 
+def interrupted(command: list[str], folder: Path, sent: signal.Signals, when: Callable[[str], bool]) -> None:
+    """Run a command in an empty folder, signal it once `when` (its tag) holds, and see that nothing is left."""
+    words, tag = [sys.executable, "-m", "ropewalk", *command], f"interrupted-{uuid4()}"
+    report = folder.parent / "said"
+    with (
+        report.open("w") as said,
+        subprocess.Popen(words, stderr=said, start_new_session=True, env=os.environ | {"ROPEWALK_TEST": tag}) as child,
+    ):
+        reached = wait_until(lambda: when(tag) or child.poll() is not None, 60)
+        os.killpg(child.pid, sent)  # as a terminal does: the whole group
+    lines = report.read_text().splitlines()
+    assert reached, lines
+    assert child.returncode == 128 + sent, lines
+    assert not [line for line in lines if "Traceback" in line], lines
+    word = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[sent]
+    assert lines[-1] == f"ropewalk: {word}: nothing half-written was left behind."
+    assert wait_until(lambda: not alive(tag)), alive(tag)
+    assert list(folder.rglob("*")) == []
+
+
 @pytest.mark.parametrize(
     ("sent", "command"),
     [
@@ -211,20 +232,10 @@ GENERATE = ["generate", "grid", "--nodes", "300000", "--topics", "2000", "--out"
 )
 def test_interrupted_half_way(universe: Path, elsewhere: Path, sent: signal.Signals, command: list[str]) -> None:
     """A real process, a real Spark job that is writing, a real signal: nothing is left, no process stays."""
-    words = [sys.executable, "-m", "ropewalk", *(word.format(universe=universe) for word in command)]
-    tag = f"interrupted-{uuid4()}"
-    environment = os.environ | {"ROPEWALK_TEST": tag}
-    with (
-        (elsewhere.parent / "said").open("w") as said,
-        subprocess.Popen(words, stderr=said, start_new_session=True, env=environment) as child,
-    ):
-        writing = wait_until(lambda: any(elsewhere.rglob("_temporary")) or child.poll() is not None, 60)
-        os.killpg(child.pid, sent)  # as a terminal does: the whole group
-    lines = (elsewhere.parent / "said").read_text().splitlines()
-    assert writing, lines
-    assert child.returncode == 128 + sent, lines
-    assert not [line for line in lines if "Traceback" in line], lines
-    word = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[sent]
-    assert lines[-1] == f"ropewalk: {word}: nothing half-written was left behind."
-    assert wait_until(lambda: not alive(tag)), alive(tag)
-    assert list(elsewhere.rglob("*")) == []
+    command = [word.format(universe=universe) for word in command]
+    interrupted(command, elsewhere, sent, lambda _: any(elsewhere.rglob("_temporary")))
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_spark_starts(elsewhere: Path, sent: signal.Signals) -> None:
+    interrupted(GENERATE, elsewhere, sent, lambda tag: any("java" in process for process in alive(tag)))

@@ -155,18 +155,39 @@ def _started(master: str, log: Path, descriptor: int) -> SparkSession:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # errors are ours to tell
     conf = SparkConf(loadDefaults=False).setAppName("ropewalk").setMaster(master)
     conf.setAll(list(_settings(master).items()))
-    on_interrupt = signal.getsignal(signal.SIGINT)
     try:
-        # One JVM a process. It warns on standard error itself, which no log setting stops; so that goes to the log.
-        # In a session of its own no signal to our group reaches it: we stop it, or it ends when our pipe to it closes.
-        gateway = SparkContext._gateway or launch_gateway(conf, {"stderr": descriptor, "start_new_session": True})  # type: ignore[no-untyped-call]  # noqa: SLF001
-        SparkContext(conf=conf, gateway=gateway)
-        session = SparkSession.builder.getOrCreate()
+        with _signals_held():
+            # One JVM a process. It warns on standard error itself, which no log setting stops; so that goes to the log.
+            # In a session of its own no signal to our group reaches it: we stop it, or it ends when our pipe closes.
+            gateway = SparkContext._gateway or launch_gateway(  # type: ignore[no-untyped-call]  # noqa: SLF001
+                conf, {"stderr": descriptor, "start_new_session": True}
+            )
+            SparkContext(conf=conf, gateway=gateway)
+            return SparkSession.builder.getOrCreate()
     except Exception as error:
         raise RunError(f"Spark did not start on {master}; its log is {log}.") from error
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, on_interrupt)  # pyspark puts its own in, which can hide the interrupt
-    return session
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Signals wait for the end of the block: a JVM whose launch is cut off would live on for ever.
+
+    Handlers are then as they were before: pyspark puts in one of its own, which can hide an interrupt.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals reach the main thread alone
+        return
+    held: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, lambda received, _frame: held.append(received))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if held:
+        signal.raise_signal(held[0])
 
 
 def _local_cores() -> int:

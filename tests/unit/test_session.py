@@ -95,6 +95,27 @@ def test_no_java_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_pa
         session._started("local[1]", tmp_path / "log", 2)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "An error occurred while calling o601.collectToPython.\n: org.apache.spark.SparkException: Job aborted\n"
+            "\tat org.apache.spark.x(y.scala:1)\nCaused by: java.io.FileNotFoundException: \nCaused by: a.B: no file f.",
+            "a.B: no file f",
+        ),
+        (
+            "An exception was thrown from the Python worker.\nTraceback (most recent call last):\n"
+            '  File "x.py", line 3\nValueError: the rope broke\n',
+            "ValueError: the rope broke",
+        ),
+        ("[UNRESOLVED_COLUMN] no such column\n'Project", "[UNRESOLVED_COLUMN] no such column"),
+        ("", "Exception"),
+    ],
+)
+def test_the_line_that_says_most_is_told(text: str, said: str) -> None:
+    assert session._cause(Exception(text)) == said
+
+
 def test_a_containers_limits_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(machine, "CGROUP", tmp_path)
     whole, cores = machine.memory_bytes(), machine.cores()

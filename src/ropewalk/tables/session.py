@@ -110,13 +110,21 @@ def _failures_said(log: Path | None) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b", line)]  # by a Python worker, last
-        cause = (raised or lines or [type(error).__name__])[-1 if raised else 0]
-        if "FAILED_READ_FILE" in str(error) or "is not a Parquet file" in str(error):
-            raise InputError(f"an input file cannot be read: {cause[:300]}.") from error
+        text, cause = str(error), _cause(error)
+        if any(sign in text for sign in ("FAILED_READ_FILE", "is not a Parquet file", "FileNotFoundException")):
+            raise InputError(f"an input file cannot be read: {cause}.") from error
         where = f"; its log is {log}" if log is not None else ""
-        raise RunError(f"the Spark job failed: {cause[:300]}{where}.") from error
+        raise RunError(f"the Spark job failed: {cause}{where}.") from error
+
+
+def _cause(error: Exception) -> str:
+    """The line of a Spark error that says most: what a Python worker raised, else the innermost Java cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    raised = [line for line in lines if re.match(r"[A-Z]\w*(Error|Exception): ", line)]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    first = [line for line in lines if not line.startswith("An error occurred while calling")]
+    said = (raised[-1:] or causes[-1:] or first[:1] or [type(error).__name__])[0]
+    return said[:300].rstrip(".")
 
 
 @contextmanager

@@ -99,13 +99,17 @@ def test_no_java_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_pa
     ("text", "said"),
     [
         (
-            "An error occurred while calling o601.collectToPython.\n: org.apache.spark.SparkException: Job aborted\n"
-            "\tat org.apache.spark.x(y.scala:1)\nCaused by: java.io.FileNotFoundException: \nCaused by: a.B: no file f.",
+            (
+                "An error occurred while calling o601.collectToPython.\n: org.apache.spark.SparkException: Job aborted\n"
+                "\tat org.apache.spark.x(y.scala:1)\nCaused by: java.io.FileNotFoundException: \nCaused by: a.B: no file f."
+            ),
             "a.B: no file f",
         ),
         (
-            "An exception was thrown from the Python worker.\nTraceback (most recent call last):\n"
-            '  File "x.py", line 3\nValueError: the rope broke\n',
+            (
+                "An exception was thrown from the Python worker.\nTraceback (most recent call last):\n"
+                '  File "x.py", line 3\nValueError: the rope broke\n'
+            ),
             "ValueError: the rope broke",
         ),
         ("[UNRESOLVED_COLUMN] no such column\n'Project", "[UNRESOLVED_COLUMN] no such column"),

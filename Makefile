@@ -40,8 +40,8 @@ format: $(READY)  ## bring code into shape
 lock: $(READY)  ## resolve the pinned packages anew
 	tools/lock
 
-clean:  ## remove the environment and everything made
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist src/*.egg-info ropewalk-demo runs
+clean:  ## remove the environment and what make made
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist src/*.egg-info ropewalk-demo
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml requirements/bootstrap.txt requirements/dev.txt requirements/java.txt tools/setup

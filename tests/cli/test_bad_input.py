@@ -148,6 +148,15 @@ def test_a_table_without_a_column(refused, spark: Session, universe: Path, elsew
     assert "no column ['topic']; it has ['node']" in said
 
 
+def test_a_table_that_lost_a_file(refused, spark: Session, universe: Path, elsewhere: Path) -> None:
+    shutil.copytree(universe, elsewhere / "copy")
+    fewer = spark.read.parquet(f"file:{universe}/subscriptions").limit(300)
+    fewer.write.mode("overwrite").parquet(f"file:{elsewhere}/copy/subscriptions")
+    code, said = refused("simulate", "stan", "copy", "--out", "run")
+    assert code == 3
+    assert "copy/subscriptions has 300 rows, but its manifest says " in said
+
+
 def test_a_table_that_was_cut_short(refused, universe: Path, elsewhere: Path) -> None:
     shutil.copytree(universe, elsewhere / "copy")
     for file in (elsewhere / "copy" / "subscriptions").glob("*.parquet"):

@@ -107,7 +107,8 @@ def _said(error: BaseException, received: int | None) -> int:
         return UsageError.exit_code
     if isinstance(error, click.ClickException):
         hint = f" See `{error.ctx.command_path} --help`." if isinstance(error, click.UsageError) and error.ctx else ""
-        error = UsageError(error.format_message().rstrip(".") + "." + hint)
+        said = error.format_message()
+        error = UsageError((said if said.endswith((".", "?")) else f"{said}.") + hint)
     if isinstance(error, RopewalkError):
         say(f"error: {error}")
         return error.exit_code

@@ -35,7 +35,7 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
 )
 @click.option("--keep", default="", metavar="A,B", help=f"Write more tables: {', '.join(KEEPS)}.")
 @click.option("--partitions", type=click.IntRange(1, 100_000), help="Tasks to cut the work into; changes no result.")
-@click.option("--out", type=options.FOLDER, help="Folder to make.  [default: runs/RUN, replaced if it is there]")
+@click.option("--out", type=options.FOLDER, help="Folder to make.  [default: runs/RUN, in place of the same run]")
 @options.overwrite
 @click.option("--report", type=options.FOLDER, help="Also write an HTML page here.")
 @options.common

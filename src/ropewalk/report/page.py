@@ -98,7 +98,7 @@ def _by_round(document: dict[str, Any]) -> Section:
             "round",
             "mean per node",
         ),
-        reading="The upper line is what a node must hold to keep every overlay connected; it must be flat. The lower"
+        reading="The upper line is how many links a node holds over all its topics; the protocol must not change it. The lower"
         " line is how many different nodes these links lead to: the further it falls, the more links share a neighbour.",
         columns=["round", "LVS", "PVS"],
         rows=[[str(turn), f"{lvs[turn]:.2f}", f"{pvs[turn]:.2f}"] for turn in turns],

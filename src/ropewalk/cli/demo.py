@@ -14,6 +14,7 @@ from ropewalk.experiments.workload import make_workload, settings_of
 from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.store import Store
 from ropewalk.workloads.grid import SETS
+from ropewalk.workloads.rates import Rates
 
 
 @click.command()
@@ -23,7 +24,7 @@ from ropewalk.workloads.grid import SETS
 def command(seed: int, out: Path, master: str | None, as_json: bool) -> None:
     """Generate a universe, align it with StaN on embedded Spark, and write a report."""
     model, report = SETS["G"], out / "report.html"
-    opening_line(seed, settings_of(model), out)
+    opening_line(seed, settings_of(model, Rates()), out)
     talk = Talk()
     refuse_unwritable(report)
     with spark_for(talk, master):

@@ -1,7 +1,9 @@
-"""`ropewalk generate MODEL`: make a workload up and store it."""
+"""`ropewalk generate MODEL`: make a workload up and store it. The options of a model are its fields."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import click
 
@@ -10,18 +12,23 @@ from ropewalk.cli.spark import spark_for
 from ropewalk.cli.talk import Talk, opening_line, show_json
 from ropewalk.errors import UsageError
 from ropewalk.experiments.workload import make_workload, settings_of
-from ropewalk.workloads.catalogue import MODELS
-from ropewalk.workloads.grid import SETS
+from ropewalk.workloads.catalogue import MODELS, Entry
+from ropewalk.workloads.contract import HELP, Model
+from ropewalk.workloads.rates import LAWS, Law, Rates
 
 
 class Models(click.Group):
     """One subcommand per model."""
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (click's signature)
         """The subcommand of a model."""
         if cmd_name not in MODELS:
             raise UsageError(f"model {cmd_name!r} is not known; choose one of: {', '.join(sorted(MODELS))}.")
-        return super().get_command(ctx, cmd_name)
+        return _command_of(MODELS[cmd_name])
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """All models."""
+        return sorted(MODELS)
 
 
 @click.group(
@@ -31,41 +38,65 @@ def command() -> None:
     """Make a workload up."""
 
 
-@command.command("grid")
-@click.option(
-    "--set",
-    "set_name",
-    type=click.Choice(sorted(SETS)),
-    default="G",
-    show_default=True,
-    help="Fitted parameters: G (StAN Table 2), F (also Table 1), E (no torus), fig6 (StaN Figure 6).",
-)
-@click.option("--nodes", type=int, help="How many nodes.  [default: as the set]")
-@click.option("--topics", type=int, help="How many topics.  [default: as the set]")
-@options.seed
-@click.option("--out", type=options.FOLDER, required=True, help="Folder to make.")
-@options.overwrite
-@options.common
-def grid(
-    set_name: str,
-    nodes: int | None,
-    topics: int | None,
-    seed: int,
-    out: Path,
-    overwrite: bool,
-    master: str | None,
-    as_json: bool,
+def _command_of(entry: Entry) -> click.Command:
+    usual = entry.usual
+
+    @click.option("--rates", type=click.Choice(LAWS), default="uniform", show_default=True, help="Of publication.")
+    @click.option("--rate-exponent", type=float, default=0.75, show_default=True, help="Of the power law of rates.")
+    @options.seed
+    @click.option("--out", type=options.FOLDER, required=True, help="Folder to make.")
+    @options.overwrite
+    @options.common
+    def generate(
+        rates: Law,
+        rate_exponent: float,
+        seed: int,
+        out: Path,
+        overwrite: bool,
+        master: str | None,
+        as_json: bool,
+        set_name: str | None = None,
+        **told: Any,
+    ) -> None:
+        start = usual if set_name is None else entry.sets[set_name]
+        model = replace(cast("Any", start), **{name: value for name, value in told.items() if value is not None})
+        _generate(model, Rates(rates, rate_exponent), seed, out, overwrite, master, as_json)
+
+    described: Callable[..., Any] = generate
+    for option in reversed(_options_of(usual)):
+        described = option(described)
+    if entry.sets:
+        described = click.option("--set", "set_name", type=click.Choice(list(entry.sets)), help=entry.sets_are)(
+            described
+        )
+    return click.command(usual.name, help=usual.sentence)(described)
+
+
+def _options_of(usual: Model) -> list[Callable[..., Any]]:
+    """An option for each field that has a sentence to say for itself."""
+    types = get_type_hints(type(usual))
+    found = []
+    for each in fields(cast("Any", usual)):
+        if HELP not in each.metadata:
+            continue
+        name, type_ = f"--{each.name.replace('_', '-')}", types[each.name]
+        said = f"{each.metadata[HELP]}  [default: {getattr(usual, each.name)}]"
+        if type_ is bool:
+            found.append(click.option(f"{name}/--no-{name[2:]}", each.name, default=None, help=said))
+        elif get_origin(type_) is Literal:
+            found.append(click.option(name, each.name, type=click.Choice(get_args(type_)), help=said))
+        else:
+            found.append(click.option(name, each.name, type=type_, help=said))
+    return found
+
+
+def _generate(
+    model: Model, rates: Rates, seed: int, out: Path, overwrite: bool, master: str | None, as_json: bool
 ) -> None:
-    """Nodes and topics on a plane: a node subscribes to what lies within its radius of interest."""
-    fitted = SETS[set_name]
-    model = replace(
-        fitted,
-        nodes=fitted.nodes if nodes is None else nodes,
-        topics=fitted.topics if topics is None else topics,
-    )
-    opening_line(seed, settings_of(model), out)
+    opening_line(seed, settings_of(model, rates), out)
     talk = Talk()
-    made = make_workload(model, seed, out, overwrite=overwrite, session=spark_for(talk, master), phase=talk.phase)
+    session = spark_for(talk, master)
+    made = make_workload(model, seed, out, rates=rates, overwrite=overwrite, session=session, phase=talk.phase)
     if as_json:
         show_json(made | {"seconds": talk.seconds})
     else:

@@ -6,23 +6,35 @@ from pathlib import Path
 from typing import Any, cast
 
 from ropewalk.engines.contract import Phase
+from ropewalk.tables.frames import write_table
+from ropewalk.tables.schema import FILTERS, TOPICS
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Manifest, Store, digest_of, drafted
-from ropewalk.workloads.contract import Model
+from ropewalk.workloads.contract import ContentModel, Model
+from ropewalk.workloads.naming import filters_of
+from ropewalk.workloads.rates import Rates
 from ropewalk.workloads.write import write_workload
 
 
-def settings_of(model: Model) -> dict[str, Any]:
+def settings_of(model: Model, rates: Rates) -> dict[str, Any]:
     """What a workload is made from, besides the seed."""
     parameters: dict[str, Any] = asdict(cast("Any", model))  # a Model is a dataclass
-    return {"model": model.name} | parameters
+    return {"model": model.name} | parameters | {"rates": asdict(rates)}
 
 
 def make_workload(
-    model: Model, seed: int, out: Path, *, overwrite: bool, session: AbstractContextManager[Session], phase: Phase
+    model: Model,
+    seed: int,
+    out: Path,
+    *,
+    rates: Rates | None = None,
+    overwrite: bool,
+    session: AbstractContextManager[Session],
+    phase: Phase,
 ) -> dict[str, Any]:
     """Generate a workload into a new store at `out`; the answer is what `generate --json` prints."""
-    settings = settings_of(model)
+    rates = rates or Rates()
+    settings = settings_of(model, rates)
     manifest = Manifest(
         name=f"{model.name}-{digest_of([settings, seed])}",
         made_by=f"generate {model.name}",
@@ -35,12 +47,15 @@ def make_workload(
         session as spark,
         phase(f"generate {model.name}"),
     ):
-        counts = write_workload(draft, model.subscriptions(spark, seed), source=model.name, rule="generated")
+        written = write_workload(draft, model.subscriptions(spark, seed), source=model.name, rule="generated")
+        write_table(draft, TOPICS, rates.topics(written.subscriptions, written.counts["topics"], seed), unique=True)
+        if isinstance(model, ContentModel):
+            write_table(draft, FILTERS, filters_of(model.filters(spark, seed)))
     return {
         "universe": manifest.name,
         "model": model.name,
         "seed": seed,
-        **counts,
+        **written.counts,
         "digest": Store.open(out).manifest.digest,
         "out": str(out),
     }

@@ -9,13 +9,18 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DoubleType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StringType, StructField, StructType
 
 from ropewalk.errors import InputError, RunError
 from ropewalk.tables.schema import TABLES, Reference, Table, Type
 from ropewalk.tables.store import Draft, Store, Tally
 
-SPARK_TYPES: dict[Type, DataType] = {"long": LongType(), "double": DoubleType(), "string": StringType()}
+SPARK_TYPES: dict[Type, DataType] = {
+    "long": LongType(),
+    "double": DoubleType(),
+    "string": StringType(),
+    "longs": ArrayType(LongType()),
+}
 
 
 def struct_of(table: Table) -> StructType:
@@ -31,12 +36,15 @@ def conform(table: Table, frame: DataFrame) -> DataFrame:
     return frame.select(*(F.col(name).cast(SPARK_TYPES[type_]) for name, type_ in table.columns.items()))
 
 
-def write_table(draft: Draft, table: Table, frame: DataFrame) -> DataFrame:
-    """Write a table into a draft, read it back, check it, enter it in the manifest; return what is now on disk."""
+def write_table(draft: Draft, table: Table, frame: DataFrame, *, unique: bool = False) -> DataFrame:
+    """Write a table into a draft, read it back, check it, enter it in the manifest; return what is now on disk.
+
+    Repeated keys are looked for unless the caller knows that there can be none (`unique`): that takes a shuffle.
+    """
     folder = draft.path / table.name
     conform(table, frame).write.mode("error").parquet(_address(folder))
     written = frame.sparkSession.read.schema(struct_of(table)).parquet(_pattern(folder))
-    counted, problem = _examined(table, written, check_key=not table.large)
+    counted, problem = _examined(table, written, check_key=not (table.large or unique))
     if problem:
         raise RunError(f"{table.name}: {problem}; nothing was kept.")
     draft.manifest.tables[table.name] = counted

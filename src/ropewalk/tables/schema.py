@@ -6,7 +6,7 @@ Standard library only, so that a live node and a Spark job can both import it.
 from dataclasses import dataclass
 from typing import Literal
 
-Type = Literal["long", "double", "string"]
+Type = Literal["long", "double", "string", "longs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,51 @@ NAMES = Table(
     row_is="the external name of an id; kind is 'node' or 'topic'",
     key=("kind", "id"),
     columns={"kind": "string", "id": "long", "name": "string"},
+)
+
+TOPICS = Table(
+    name="topics",
+    row_is="what is known of a topic besides its subscribers: how often somebody publishes on it (per day where a source has times)",
+    key=("topic",),
+    columns={"topic": "long", "rate": "double"},
+    references=(Reference(("topic",), "names", ("id",)),),
+)
+
+FILTERS = Table(
+    name="filters",
+    row_is="one condition of a node's content filter: the attribute lies between low and high, or equals value",
+    key=("node", "filter", "attribute"),
+    columns={
+        "node": "long",
+        "filter": "long",
+        "attribute": "string",
+        "low": "double",
+        "high": "double",
+        "value": "string",
+    },
+    references=(Reference(("node",), "names", ("id",)),),
+)
+
+PUBLICATIONS = Table(
+    name="publications",
+    row_is="one event: who published it, on which topics, how large, when (in seconds), and what it said",
+    key=("run", "event"),
+    columns={
+        "run": "string",
+        "event": "long",
+        "publisher": "long",
+        "topics": "longs",
+        "size": "long",
+        "at": "double",
+        "content": "string",
+    },
+)
+
+REJECTS = Table(
+    name="rejects",
+    row_is="one piece of an input file that could not be used, where it stands, how it begins, and why",
+    key=("file", "position"),
+    columns={"file": "string", "position": "long", "text": "string", "reason": "string"},
 )
 
 UNIVERSES = Table(
@@ -156,5 +201,19 @@ MEASURES = Table(
 
 TABLES: dict[str, Table] = {
     table.name: table
-    for table in (SUBSCRIPTIONS, NAMES, UNIVERSES, RUNS, VIEWS, OVERLAYS, LINKS, CONNECTIONS, MEASURES)
+    for table in (
+        SUBSCRIPTIONS,
+        NAMES,
+        TOPICS,
+        FILTERS,
+        PUBLICATIONS,
+        REJECTS,
+        UNIVERSES,
+        RUNS,
+        VIEWS,
+        OVERLAYS,
+        LINKS,
+        CONNECTIONS,
+        MEASURES,
+    )
 }

@@ -1,14 +1,23 @@
 """What a workload model offers: its parameters as fields, and subscriptions as a frame of external keys."""
 
-from typing import ClassVar, Protocol
+from dataclasses import field
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pyspark.sql import DataFrame, SparkSession
 
+from ropewalk.errors import UsageError
+
+HELP = "help"
+
 
 class Model(Protocol):
-    """A frozen dataclass; its fields are validated when it is made, and are what the manifest records."""
+    """A frozen dataclass; its fields are validated when it is made, and are what the manifest records.
+
+    A field made by `parameter` is an option of `ropewalk generate`.
+    """
 
     name: ClassVar[str]
+    sentence: ClassVar[str]  # for a list of models
 
     @property
     def overlay(self) -> str:
@@ -21,3 +30,24 @@ class Model(Protocol):
     def subscriptions(self, spark: SparkSession, seed: int) -> DataFrame:
         """Rows (node_key, topic_key), no pair twice, the same for any number of partitions."""
         ...
+
+
+@runtime_checkable
+class ContentModel(Model, Protocol):
+    """A model whose nodes also say what they want of a topic's events."""
+
+    def filters(self, spark: SparkSession, seed: int) -> DataFrame:
+        """Rows (node_key, filter, attribute, low, high, value), the same for any number of partitions."""
+        ...
+
+
+def parameter(help_: str, **more: Any) -> Any:
+    """A field that is an option of `ropewalk generate`, with the sentence its help shows."""
+    return field(metadata={HELP: help_}, **more)
+
+
+def refuse_unless(least: float, most: float, **found: float) -> None:
+    """Refuse a parameter outside its bounds, by name."""
+    for name, value in found.items():
+        if not least <= value <= most:
+            raise UsageError(f"{name.replace('_', '-')} is {value}, but must be from {least} to {most}.")

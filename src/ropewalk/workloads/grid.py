@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from ropewalk.arrays.chance import permuted, stream, unit
 from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import mixed_long
-from ropewalk.errors import UsageError
+from ropewalk.workloads.contract import parameter, refuse_unless
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -32,9 +32,12 @@ class Grid:
     """A unit square: `radius` and `points` are power laws (exponent, smallest, largest) with density x^-exponent."""
 
     name: ClassVar[str] = "grid"
+    sentence: ClassVar[str] = (
+        "Nodes and topics on a plane: a node subscribes to what lies within its radius of interest."
+    )
 
-    nodes: int
-    topics: int
+    nodes: int = parameter("How many nodes.")
+    topics: int = parameter("How many topics.")
     radius: tuple[float, float, float]  # of a node's interest
     points: tuple[float, float, float]  # where one topic lies, rounded down
     torus: bool  # whether the square's edges meet
@@ -42,11 +45,7 @@ class Grid:
     connectivity: float  # how connected: defaults for whoever simulates it
 
     def __post_init__(self) -> None:
-        for what, size in (("nodes", self.nodes), ("topics", self.topics)):
-            if size < 1:
-                raise UsageError(f"{what} is {size}, but a grid needs at least 1.")
-            if size > LARGEST:
-                raise UsageError(f"{what} is {size}, but a grid takes at most {LARGEST}.")
+        refuse_unless(1, LARGEST, nodes=self.nodes, topics=self.topics)
 
     def subscriptions(self, spark: SparkSession, seed: int) -> DataFrame:
         """One row (node_key, topic_key) per subscription; made in parallel over nodes, alike for any partitioning."""

@@ -1,10 +1,10 @@
-"""From external keys to ids: the `subscriptions` and `names` tables of whatever a model made or a source read."""
+"""From external keys to ids: the `subscriptions`, `names` and `filters` of whatever a model made or a source read."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from ropewalk.tables.frames import conform, id_column
-from ropewalk.tables.schema import NAMES, SUBSCRIPTIONS
+from ropewalk.tables.schema import FILTERS, NAMES, SUBSCRIPTIONS
 
 
 def subscriptions_of(keyed: DataFrame) -> DataFrame:
@@ -21,3 +21,8 @@ def names_of(keyed: DataFrame) -> DataFrame:
         return names.select(F.lit(kind).alias("kind"), id_column(F.col("name")).alias("id"), "name")
 
     return conform(NAMES, of_kind("node", F.col("node_key")).unionByName(of_kind("topic", F.col("topic_key"))))
+
+
+def filters_of(keyed: DataFrame) -> DataFrame:
+    """(node_key, filter, attribute, low, high, value) -> `filters`."""
+    return conform(FILTERS, keyed.withColumn("node", id_column(F.col("node_key"))))

@@ -1,4 +1,6 @@
-"""Whatever a model made or a source read, as a stored universe: `subscriptions`, `names`, and its one row of `universes`."""
+"""Whatever a model made or a source read, as a stored universe: its tables, and its one row of `universes`."""
+
+from dataclasses import dataclass
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
@@ -9,11 +11,20 @@ from ropewalk.tables.store import Draft
 from ropewalk.workloads.naming import names_of, subscriptions_of
 
 
-def write_workload(draft: Draft, keyed: DataFrame, *, source: str, rule: str) -> dict[str, int]:
-    """(node_key, topic_key) -> the tables of a universe. The answer counts nodes, topics and subscriptions."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The subscriptions now on disk, and how many nodes, topics and subscriptions there are."""
+
+    subscriptions: DataFrame
+    counts: dict[str, int]
+
+
+def write_workload(draft: Draft, keyed: DataFrame, *, source: str, rule: str) -> Written:
+    """(node_key, topic_key), no pair twice -> the tables every universe has."""
     keyed = keyed.persist(StorageLevel.DISK_ONLY)
     try:
-        subscriptions = write_table(draft, SUBSCRIPTIONS, subscriptions_of(keyed))
+        # Different pairs of names have different pairs of ids unless two names share an id, which `names` finds out.
+        subscriptions = write_table(draft, SUBSCRIPTIONS, subscriptions_of(keyed), unique=True)
         names = write_table(draft, NAMES, names_of(keyed))
     finally:
         keyed.unpersist()
@@ -27,4 +38,4 @@ def write_workload(draft: Draft, keyed: DataFrame, *, source: str, rule: str) ->
     spark = subscriptions.sparkSession
     one = spark.createDataFrame([tuple(row[name] for name in UNIVERSES.columns)], struct_of(UNIVERSES))
     write_table(draft, UNIVERSES, one)
-    return counts
+    return Written(subscriptions, counts)

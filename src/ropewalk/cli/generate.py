@@ -1,9 +1,8 @@
 """`ropewalk generate MODEL`: make a workload up and store it. The options of a model are its fields."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
+from typing import Any
 
 import click
 
@@ -13,7 +12,7 @@ from ropewalk.cli.talk import Talk, opening_line, show_json
 from ropewalk.errors import UsageError
 from ropewalk.experiments.workload import make_workload, settings_of
 from ropewalk.workloads.catalogue import MODELS, Entry
-from ropewalk.workloads.contract import HELP, Model
+from ropewalk.workloads.contract import Model
 from ropewalk.workloads.rates import LAWS, Law, Rates
 
 
@@ -59,35 +58,16 @@ def _command_of(entry: Entry) -> click.Command:
         **told: Any,
     ) -> None:
         start = usual if set_name is None else entry.sets[set_name]
-        model = replace(cast("Any", start), **{name: value for name, value in told.items() if value is not None})
-        _generate(model, Rates(rates, rate_exponent), seed, out, overwrite, master, as_json)
+        _generate(options.told(start, told), Rates(rates, rate_exponent), seed, out, overwrite, master, as_json)
 
     described: Callable[..., Any] = generate
-    for option in reversed(_options_of(usual)):
+    for option in reversed(options.of_fields(usual)):
         described = option(described)
     if entry.sets:
         described = click.option("--set", "set_name", type=click.Choice(list(entry.sets)), help=entry.sets_are)(
             described
         )
     return click.command(usual.name, help=usual.sentence)(described)
-
-
-def _options_of(usual: Model) -> list[Callable[..., Any]]:
-    """An option for each field that has a sentence to say for itself."""
-    types = get_type_hints(type(usual))
-    found = []
-    for each in fields(cast("Any", usual)):
-        if HELP not in each.metadata:
-            continue
-        name, type_ = f"--{each.name.replace('_', '-')}", types[each.name]
-        said = f"{each.metadata[HELP]}  [default: {getattr(usual, each.name)}]"
-        if type_ is bool:
-            found.append(click.option(f"{name}/--no-{name[2:]}", each.name, default=None, help=said))
-        elif get_origin(type_) is Literal:
-            found.append(click.option(name, each.name, type=click.Choice(get_args(type_)), help=said))
-        else:
-            found.append(click.option(name, each.name, type=type_, help=said))
-    return found
 
 
 def _generate(

@@ -22,6 +22,7 @@ VERBS = {
     "demo": "Generate a universe, align it with StaN on embedded Spark, and write a report.",
     "doctor": "Say what this machine has, and what to do about what is missing.",
     "generate": "Make a workload up.",
+    "ingest": "Read a trace.",
     "simulate": "Run a protocol on a workload.",
 }
 WORDS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}

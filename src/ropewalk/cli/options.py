@@ -1,13 +1,17 @@
 """Options that several verbs take, said once."""
 
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import click
 
+T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+HELP = "help"  # where a field's sentence stands in its metadata
 FOLDER = click.Path(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON document on standard output.")
@@ -26,3 +30,30 @@ master = click.option(
 def common(command: Command) -> Command:
     """--json, --debug, --master."""
     return as_json(master(debug(command)))
+
+
+def of_fields(parameters: object) -> list[Callable[[Command], Command]]:
+    """An option for each field of a dataclass that has a sentence to say for itself; None where it is not given."""
+    types = get_type_hints(type(parameters))
+    found: list[Callable[[Command], Command]] = []
+    for each in fields(cast("Any", parameters)):
+        if HELP not in each.metadata:
+            continue
+        name, type_, usual = f"--{each.name.replace('_', '-')}", types[each.name], getattr(parameters, each.name)
+        said = each.metadata[HELP] + ("" if usual in (None, "") else f"  [default: {usual}]")
+        if isinstance(type_, UnionType):  # of a type and None
+            type_ = get_args(type_)[0]
+        if type_ is bool:
+            found.append(click.option(f"{name}/--no-{name[2:]}", each.name, default=None, help=said))
+        elif get_origin(type_) is Literal:
+            found.append(click.option(name, each.name, type=click.Choice(get_args(type_)), help=said))
+        else:
+            found.append(click.option(name, each.name, type=type_, help=said))
+    return found
+
+
+def told(parameters: T, given: dict[str, Any]) -> T:
+    """The parameters with what was given in place of what is usual."""
+    return cast(
+        "T", replace(cast("Any", parameters), **{name: value for name, value in given.items() if value is not None})
+    )

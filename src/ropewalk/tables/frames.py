@@ -43,7 +43,7 @@ def write_table(draft: Draft, table: Table, frame: DataFrame, *, unique: bool = 
     """
     folder = draft.path / table.name
     conform(table, frame).write.mode("error").parquet(_address(folder))
-    written = frame.sparkSession.read.schema(struct_of(table)).parquet(_pattern(folder))
+    written = frame.sparkSession.read.schema(struct_of(table)).parquet(pattern_of(folder))
     counted, problem = _examined(table, written, check_key=not (table.large or unique))
     if problem:
         raise RunError(f"{table.name}: {problem}; nothing was kept.")
@@ -55,7 +55,7 @@ def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
     """A table of a store, in its declared columns."""
     folder = store.folder_of(table)
     try:
-        found = spark.read.parquet(_pattern(folder))
+        found = spark.read.parquet(pattern_of(folder))
     except (PySparkException, Py4JError) as error:
         raise InputError(f"{folder} holds no readable Parquet files; make the store again.") from error
     missing = [name for name in table.columns if name not in found.columns]
@@ -135,7 +135,7 @@ def _address(folder: Path) -> str:
     return f"file:{folder.absolute()}"
 
 
-def _pattern(folder: Path) -> str:
+def pattern_of(folder: Path) -> str:
     """The pattern that matches just this folder: Spark reads by patterns."""
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", _address(folder))
 

@@ -1,9 +1,10 @@
-"""Every workload model by name: its usual parameters, and named sets of them where a paper or a trace suggests some."""
+"""Every workload model and source by name: its usual parameters, and named sets of them where a paper suggests some."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ropewalk.workloads.contract import Model
+from ropewalk.workloads.contract import Model, Source
+from ropewalk.workloads.edges import Edges
 from ropewalk.workloads.grid import SETS, Grid
 
 
@@ -21,3 +22,5 @@ MODELS: dict[str, Entry] = {
         SETS["G"], SETS, "Fitted parameters: G (StAN Table 2), F (also Table 1), E (no torus), fig6 (StaN Figure 6)."
     ),
 }
+
+SOURCES: dict[str, Source] = {source.name: source for source in (Edges(),)}

@@ -1,13 +1,16 @@
-"""What a workload model offers: its parameters as fields, and subscriptions as a frame of external keys."""
+"""What a workload model or source offers: its parameters as fields, and subscriptions as a frame of external keys."""
 
+from collections.abc import Sequence
 from dataclasses import field
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pyspark.sql import DataFrame, SparkSession
 
 from ropewalk.errors import UsageError
+from ropewalk.workloads.reading import Gathered
 
-HELP = "help"
+HELP = "help"  # also in cli.options, which knows no model
 
 
 class Model(Protocol):
@@ -41,8 +44,19 @@ class ContentModel(Model, Protocol):
         ...
 
 
+class Source(Protocol):
+    """A frozen dataclass: how the files of one format are to be read. Its fields are options of `ropewalk ingest`."""
+
+    name: ClassVar[str]
+    sentence: ClassVar[str]
+
+    def gathered(self, spark: SparkSession, files: Sequence[Path]) -> Gathered:
+        """All that the files say, the same for any number of partitions; a row that cannot be used fails nothing."""
+        ...
+
+
 def parameter(help_: str, **more: Any) -> Any:
-    """A field that is an option of `ropewalk generate`, with the sentence its help shows."""
+    """A field that is an option on the command line, with the sentence its help shows."""
     return field(metadata={HELP: help_}, **more)
 
 

@@ -19,19 +19,25 @@ class Written:
     counts: dict[str, int]
 
 
-def write_workload(draft: Draft, keyed: DataFrame, *, source: str, rule: str) -> Written:
-    """(node_key, topic_key), no pair twice -> the tables every universe has."""
+def write_workload(
+    draft: Draft, keyed: DataFrame, *, source: str, rule: str, more_topics: DataFrame | None = None
+) -> Written:
+    """(node_key, topic_key), no pair twice -> the tables every universe has.
+
+    `more_topics` (topic_key) are named, too, though nobody need follow them; they are not counted.
+    """
     keyed = keyed.persist(StorageLevel.DISK_ONLY)
     try:
         # Different pairs of names have different pairs of ids unless two names share an id, which `names` finds out.
         subscriptions = write_table(draft, SUBSCRIPTIONS, subscriptions_of(keyed), unique=True)
-        names = write_table(draft, NAMES, names_of(keyed))
+        names = write_table(draft, NAMES, names_of(keyed, more_topics))
     finally:
         keyed.unpersist()
     of_kind: dict[str, int] = dict(names.groupBy("kind").count().collect())
+    topics = of_kind.get("topic", 0) if more_topics is None else subscriptions.select("topic").distinct().count()
     counts = {
         "nodes": of_kind.get("node", 0),
-        "topics": of_kind.get("topic", 0),
+        "topics": topics,
         "subscriptions": draft.manifest.tables["subscriptions"].rows,
     }
     row = {"universe": draft.manifest.name, "source": source, "rule": rule, "seed": draft.manifest.seed} | counts

@@ -1,0 +1,101 @@
+"""Read a trace and store it: what can be used as a universe, what cannot as rejects."""
+
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+from ropewalk.engines.contract import Phase
+from ropewalk.errors import InputError
+from ropewalk.tables.frames import write_table
+from ropewalk.tables.schema import PUBLICATIONS, REJECTS, TOPICS
+from ropewalk.tables.session import Session
+from ropewalk.tables.store import Draft, Manifest, Store, digest_of, drafted
+from ropewalk.workloads.contract import Source
+from ropewalk.workloads.naming import publications_of, topics_of
+from ropewalk.workloads.reading import Gathered, Totals
+from ropewalk.workloads.write import write_workload
+
+RUN = "workload"  # the run of publications that were not made by one
+
+
+def settings_of(source: Source, files: list[Path]) -> dict[str, Any]:
+    """What a universe is read from. A file is known by its name and size, not by where it lies."""
+    parameters: dict[str, Any] = asdict(cast("Any", source))  # a Source is a dataclass
+    return {"format": source.name} | parameters | {"files": [[file.name, file.stat().st_size] for file in files]}
+
+
+def ingest(
+    source: Source,
+    files: list[Path],
+    out: Path,
+    *,
+    max_reject_share: float,
+    overwrite: bool,
+    session: AbstractContextManager[Session],
+    phase: Phase,
+) -> dict[str, Any]:
+    """Read `files` into a new store at `out`; the answer is what `ingest --json` prints.
+
+    If too much of the input is rejected, the store holds the rejects alone, and an InputError says so.
+    """
+    settings = settings_of(source, files)
+    manifest = Manifest(
+        name=f"{source.name}-{digest_of(settings)}", made_by=f"ingest {source.name}", seed=0, settings=settings
+    )
+    with drafted(out, manifest, overwrite=overwrite) as draft, session as spark:
+        with phase("read"):
+            gathered = source.gathered(spark, files)
+        totals = gathered.totals
+        if not totals.read:
+            raise InputError(f"there is nothing in {_called(files)}; give files that hold rows.")
+        too_many = totals.rejected == totals.read or totals.rejected > max_reject_share * totals.read
+        try:
+            with phase("write"):
+                if totals.rejected:
+                    write_table(draft, REJECTS, gathered.rejects)
+                counts = {} if too_many else _write(draft, source, gathered)
+        finally:
+            gathered.unpersist()
+    if too_many:
+        reasons = "; ".join(f"{rows} x {reason}" for reason, rows in list(totals.rejected_by.items())[:3])
+        raise InputError(
+            f"{totals.rejected} of {totals.read} rows were rejected ({reasons}), more than --max-reject-share"
+            f" {max_reject_share:g} allows; {out / REJECTS.name} holds them, and nothing else was kept."
+        )
+    return {
+        "universe": manifest.name,
+        "format": source.name,
+        **document_of(totals),
+        **counts,
+        "digest": Store.open(out).manifest.digest,
+        "out": str(out),
+    }
+
+
+def document_of(totals: Totals) -> dict[str, Any]:
+    """The totals as JSON has them."""
+    return {
+        "read": totals.read,
+        "kept": totals.kept,
+        "duplicates": totals.duplicates,
+        "left_out": totals.left_out,
+        "rejected": totals.rejected,
+        "left_out_by": totals.left_out_by,
+        "rejected_by": totals.rejected_by,
+        "counts": totals.counts,
+    }
+
+
+def _write(draft: Draft, source: Source, gathered: Gathered) -> dict[str, int]:
+    more = gathered.rates.select("topic_key") if gathered.rates is not None else None
+    written = write_workload(draft, gathered.pairs, source=source.name, rule="ingested", more_topics=more)
+    if gathered.rates is not None:
+        write_table(draft, TOPICS, topics_of(gathered.rates), unique=True)
+    if gathered.publications is not None:
+        write_table(draft, PUBLICATIONS, publications_of(gathered.publications, RUN))
+    return written.counts
+
+
+def _called(files: list[Path]) -> str:
+    return str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ropewalk.workloads.adjacency import Adjacency
 from ropewalk.workloads.contract import Model, Source
 from ropewalk.workloads.edges import Edges
 from ropewalk.workloads.grid import SETS, Grid
@@ -23,4 +24,4 @@ MODELS: dict[str, Entry] = {
     ),
 }
 
-SOURCES: dict[str, Source] = {source.name: source for source in (Edges(),)}
+SOURCES: dict[str, Source] = {source.name: source for source in (Edges(), Adjacency())}

@@ -69,7 +69,7 @@ def cut(data: bytes, style: Style, width: int, wanted: Sequence[int]) -> Fields:
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
     if style.separator == " ":
-        data = _single_blanks(data)
+        data = single_blanks(data)
     if _is_plain(data, style):
         return _cut_plain(data, np.arange(data.count(b"\n")), style, width, wanted)
     plain: list[bytes] = []
@@ -114,8 +114,8 @@ def fields_of(line: bytes, style: Style) -> list[str] | str:
     csv.field_size_limit(LONGEST)
     try:
         text = line.decode()
-    except UnicodeDecodeError as error:
-        return f"byte {error.start + 1} of the line is not UTF-8"
+    except UnicodeDecodeError:
+        return "the line is not UTF-8"
     separator = style.separator
     if len(separator) > 1:
         text, separator = text.replace(separator, STAND_IN.decode()), STAND_IN.decode()
@@ -130,7 +130,7 @@ def fields_of(line: bytes, style: Style) -> list[str] | str:
     return fields
 
 
-def _single_blanks(data: bytes) -> bytes:
+def single_blanks(data: bytes) -> bytes:
     """Where blanks separate, several do so once, and none before the first or after the last field."""
     if b"  " in data:
         data = re.sub(rb" {2,}", b" ", data)

@@ -7,6 +7,8 @@ from ropewalk.workloads.adjacency import Adjacency
 from ropewalk.workloads.contract import Model, Source
 from ropewalk.workloads.edges import Edges
 from ropewalk.workloads.grid import SETS, Grid
+from ropewalk.workloads.mediawiki_csv import MediaWikiCsv
+from ropewalk.workloads.mediawiki_xml import MediaWikiXml
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,4 +26,4 @@ MODELS: dict[str, Entry] = {
     ),
 }
 
-SOURCES: dict[str, Source] = {source.name: source for source in (Edges(), Adjacency())}
+SOURCES: dict[str, Source] = {source.name: source for source in (Edges(), Adjacency(), MediaWikiXml(), MediaWikiCsv())}

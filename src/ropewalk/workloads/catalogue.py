@@ -9,6 +9,7 @@ from ropewalk.workloads.edges import Edges
 from ropewalk.workloads.grid import SETS, Grid
 from ropewalk.workloads.mediawiki_csv import MediaWikiCsv
 from ropewalk.workloads.mediawiki_xml import MediaWikiXml
+from ropewalk.workloads.statuses import Statuses
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,4 +27,6 @@ MODELS: dict[str, Entry] = {
     ),
 }
 
-SOURCES: dict[str, Source] = {source.name: source for source in (Edges(), Adjacency(), MediaWikiXml(), MediaWikiCsv())}
+SOURCES: dict[str, Source] = {
+    source.name: source for source in (Edges(), Adjacency(), MediaWikiXml(), MediaWikiCsv(), Statuses())
+}

@@ -140,6 +140,8 @@ class Edges:
                 break
             width, names = len(fields), fields
             break
+        if self.header and not names:
+            raise InputError(f"{file} is empty, so there is no header; leave it out.")
         columns = names if self.header else []
         wanted = tuple(
             _position(file, name, columns, width) for name in (self.node, self.topic, self.rate) if name is not None

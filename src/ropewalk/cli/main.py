@@ -24,6 +24,7 @@ VERBS = {
     "generate": "Make a workload up.",
     "ingest": "Read a trace.",
     "simulate": "Run a protocol on a workload.",
+    "universe": "Cut a self-contained universe out of a trace.",
 }
 WORDS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 

@@ -34,15 +34,7 @@ class Packed:
 def pack(subscriptions: DataFrame, partitions: int) -> Packed:
     """Number the nodes and gather each topic's members, ascending, spread over `partitions`."""
     _refuse_nulls(subscriptions)
-    # Sorted over partitions, and kept: the counts and the ranks must see the same partitions.
-    ordered = (
-        subscriptions.select("node")
-        .distinct()
-        .sort("node")
-        .withColumn("row", F.monotonically_increasing_id())
-        .persist(StorageLevel.DISK_ONLY)
-    )
-    nodes, node_count = _numbered(ordered)
+    nodes, node_count, ordered = ranked(subscriptions, "node")
     members = F.sort_array(F.collect_list(F.struct("node", "rank")))
     topics = (
         subscriptions.join(nodes, "node")
@@ -80,8 +72,19 @@ def _counted(topics: DataFrame) -> tuple[int, int]:
     return topic_count, subscription_count
 
 
-def _numbered(ordered: DataFrame) -> tuple[DataFrame, int]:
-    """Rows (node, rank), and how many: rank counts the smaller ids. No single task sees them all."""
+def ranked(subscriptions: DataFrame, column: str) -> tuple[DataFrame, int, DataFrame]:
+    """Rows (column, rank), how many, and what is kept on disk for them: rank counts the smaller ids.
+
+    No single task sees them all.
+    """
+    # Sorted over partitions, and kept: the counts and the ranks must see the same partitions.
+    ordered = (
+        subscriptions.select(column)
+        .distinct()
+        .sort(column)
+        .withColumn("row", F.monotonically_increasing_id())
+        .persist(StorageLevel.DISK_ONLY)
+    )
     partition = F.shiftright("row", _ROW_BITS).alias("partition")
     first, firsts = 0, []
     for number, count in sorted(ordered.groupBy(partition).count().collect()):  # one row per partition
@@ -90,5 +93,5 @@ def _numbered(ordered: DataFrame) -> tuple[DataFrame, int]:
     offsets = ordered.sparkSession.createDataFrame(firsts, "partition long, first long")
     within = F.col("row").bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
     rank = (F.col("first") + within).cast("int").alias("rank")
-    ranked = ordered.withColumn("partition", partition).join(F.broadcast(offsets), "partition").select("node", rank)
-    return ranked, first
+    found = ordered.withColumn("partition", partition).join(F.broadcast(offsets), "partition").select(column, rank)
+    return found, first, ordered

@@ -11,14 +11,14 @@ import pytest
 
 from ropewalk.errors import InputError
 from ropewalk.tables.session import Session
-from ropewalk.workloads import files
 from ropewalk.workloads.adjacency import Adjacency
 from ropewalk.workloads.catalogue import SOURCES
 from ropewalk.workloads.contract import Source
 from ropewalk.workloads.edges import Edges
 from ropewalk.workloads.mediawiki_csv import MediaWikiCsv
 from ropewalk.workloads.mediawiki_xml import MediaWikiXml
-from ropewalk.workloads.reading import Gathered
+from ropewalk.workloads.reading import files
+from ropewalk.workloads.reading.gather import Gathered
 from ropewalk.workloads.statuses import Statuses
 
 

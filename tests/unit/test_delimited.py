@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk.errors import UsageError
-from ropewalk.workloads.delimited import Style, cut, separator
+from ropewalk.workloads.reading.delimited import Style, cut, separator
 
 CSV = Style()
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ropewalk.errors import InputError
-from ropewalk.workloads import files
-from ropewalk.workloads.files import Gap, Part, files_of, head_of, parts_of, pieces
+from ropewalk.workloads.reading import files
+from ropewalk.workloads.reading.files import Gap, Part, files_of, head_of, parts_of, pieces
 
 
 def own(part: Part) -> list[bytes | Gap]:

@@ -58,7 +58,7 @@ def test_without_a_torus_the_edges_do_not_meet() -> None:
 
 @pytest.mark.parametrize("size", [-5, 0, 10**9])
 def test_an_impossible_size_is_said_so(size: int) -> None:
-    with pytest.raises(UsageError, match=f"nodes is {size}, but a grid"):
+    with pytest.raises(UsageError, match=f"nodes is {size}, but must be from 1 to"):
         replace(SETS["G"], nodes=size)
 
 

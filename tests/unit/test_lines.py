@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.workloads import files
-from ropewalk.workloads.files import parts_of
-from ropewalk.workloads.lines import LONGEST, Block, Lines
+from ropewalk.workloads.reading import files
+from ropewalk.workloads.reading.files import parts_of
+from ropewalk.workloads.reading.lines import LONGEST, Block, Lines
 
 
 def read(file: Path) -> tuple[list[bytes], list[tuple[int, str]], int]:

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ropewalk.errors import UsageError
-from ropewalk.workloads import files
-from ropewalk.workloads.files import parts_of
 from ropewalk.workloads.mediawiki_xml import MediaWikiXml
+from ropewalk.workloads.reading import files
+from ropewalk.workloads.reading.files import parts_of
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">
   <siteinfo><namespaces><namespace key="0" case="first-letter" /><namespace key="1">Talk</namespace></namespaces></siteinfo>

@@ -13,7 +13,7 @@ from ropewalk.errors import UsageError
 from ropewalk.experiments.ingest import ingest, settings_of
 from ropewalk.workloads.catalogue import SOURCES
 from ropewalk.workloads.contract import Source
-from ropewalk.workloads.files import files_of
+from ropewalk.workloads.reading.files import files_of
 
 SHOWN = 5  # reasons for rejects on the terminal; all are in the store
 

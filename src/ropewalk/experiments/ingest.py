@@ -13,7 +13,7 @@ from ropewalk.tables.session import Session
 from ropewalk.tables.store import Draft, Manifest, Store, digest_of, drafted
 from ropewalk.workloads.contract import Source
 from ropewalk.workloads.naming import publications_of, topics_of
-from ropewalk.workloads.reading import Gathered, Totals
+from ropewalk.workloads.reading.gather import Gathered, Totals
 from ropewalk.workloads.write import write_workload
 
 RUN = "workload"  # the run of publications that were not made by one

@@ -13,10 +13,9 @@ from pyspark.sql import SparkSession
 
 from ropewalk.errors import UsageError
 from ropewalk.workloads.contract import parameter
-from ropewalk.workloads.delimited import separator, single_blanks
-from ropewalk.workloads.files import Part, parts_of
-from ropewalk.workloads.lines import Block, Lines
-from ropewalk.workloads.reading import (
+from ropewalk.workloads.reading.delimited import separator, single_blanks
+from ropewalk.workloads.reading.files import Part, parts_of
+from ropewalk.workloads.reading.gather import (
     Gathered,
     Reject,
     counts,
@@ -27,6 +26,7 @@ from ropewalk.workloads.reading import (
     size_of,
     spread,
 )
+from ropewalk.workloads.reading.lines import Block, Lines
 
 EMPTY = "empty list"
 

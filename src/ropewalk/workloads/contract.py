@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from pyspark.sql import DataFrame, SparkSession
 
 from ropewalk.errors import UsageError
-from ropewalk.workloads.reading import Gathered
+from ropewalk.workloads.reading.gather import Gathered
 
 HELP = "help"  # also in cli.options, which knows no model
 

@@ -16,10 +16,9 @@ from pyspark.sql import functions as F
 from ropewalk.errors import InputError, UsageError
 from ropewalk.tables.frames import pattern_of
 from ropewalk.workloads.contract import parameter
-from ropewalk.workloads.delimited import Fields, Style, cut, fields_of, is_empty, separator
-from ropewalk.workloads.files import Part, head_of, parts_of
-from ropewalk.workloads.lines import LONGEST, Block, Lines
-from ropewalk.workloads.reading import (
+from ropewalk.workloads.reading.delimited import Fields, Style, cut, fields_of, is_empty, separator
+from ropewalk.workloads.reading.files import Part, head_of, parts_of
+from ropewalk.workloads.reading.gather import (
     SHOWN,
     Gathered,
     Reject,
@@ -31,6 +30,7 @@ from ropewalk.workloads.reading import (
     size_of,
     spread,
 )
+from ropewalk.workloads.reading.lines import LONGEST, Block, Lines
 
 COMMENT = "comment"
 PARQUET = b"PAR1"

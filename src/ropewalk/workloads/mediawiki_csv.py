@@ -14,11 +14,10 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from ropewalk.errors import InputError
-from ropewalk.workloads.delimited import Style, cut, fields_of, is_empty
-from ropewalk.workloads.files import Part, head_of, parts_of
-from ropewalk.workloads.lines import LONGEST, Block, Lines
 from ropewalk.workloads.mediawiki import IP, LEFT_OUT, OTHER_NAMESPACE, OTHER_TIME, Wanted
-from ropewalk.workloads.reading import (
+from ropewalk.workloads.reading.delimited import Style, cut, fields_of, is_empty
+from ropewalk.workloads.reading.files import Part, head_of, parts_of
+from ropewalk.workloads.reading.gather import (
     Gathered,
     Reject,
     counts,
@@ -29,6 +28,7 @@ from ropewalk.workloads.reading import (
     size_of,
     spread,
 )
+from ropewalk.workloads.reading.lines import LONGEST, Block, Lines
 
 COLUMNS = ("page_title", "page_ns", "timestamp", "contributor_name")
 STYLE = Style(quote="|")

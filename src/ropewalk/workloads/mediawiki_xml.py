@@ -16,9 +16,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from ropewalk.errors import RunError
-from ropewalk.workloads.files import Gap, Part, head_of, parts_of, pieces
 from ropewalk.workloads.mediawiki import DELETED, IP, LEFT_OUT, NAMELESS, OTHER_NAMESPACE, OTHER_TIME, Wanted
-from ropewalk.workloads.reading import (
+from ropewalk.workloads.reading.files import Gap, Part, head_of, parts_of, pieces
+from ropewalk.workloads.reading.gather import (
     SHOWN,
     Gathered,
     Reject,

@@ -17,9 +17,9 @@ from pyspark.sql import functions as F
 
 from ropewalk.tables.frames import id_column
 from ropewalk.workloads.contract import parameter, refuse_unless
-from ropewalk.workloads.files import Part, parts_of
-from ropewalk.workloads.lines import Block, Lines
-from ropewalk.workloads.reading import SHOWN, Gathered, Totals, gather, names_of_parts, shown
+from ropewalk.workloads.reading.files import Part, parts_of
+from ropewalk.workloads.reading.gather import SHOWN, Gathered, Totals, gather, names_of_parts, shown
+from ropewalk.workloads.reading.lines import Block, Lines
 
 UNKNOWN = "by authors whose friends are not known"
 OVER_CAP = "by authors with too many friends"

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from ropewalk.errors import InputError
-from ropewalk.workloads.bzip2 import blocks
+from ropewalk.workloads.reading.bzip2 import blocks
 
 Packing = Literal["plain", "gzip", "bzip2"]
 

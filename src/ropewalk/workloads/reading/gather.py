@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from ropewalk.tables.frames import conform
 from ropewalk.tables.schema import REJECTS
-from ropewalk.workloads.files import Part
+from ropewalk.workloads.reading.files import Part
 
 SHOWN = 1000  # bytes of a reject that are kept
 READ = (

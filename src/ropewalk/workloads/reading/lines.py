@@ -7,7 +7,7 @@ owner wherever the cuts are. The first part of a file owns its first line, too.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ropewalk.workloads.files import PIECE, Gap, Part, pieces
+from ropewalk.workloads.reading.files import PIECE, Gap, Part, pieces
 
 LONGEST = PIECE  # bytes of a line; beyond it is no line of anything here, and would have to be held
 

@@ -17,7 +17,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from ropewalk.errors import UsageError
-from ropewalk.workloads.lines import LONGEST
+from ropewalk.workloads.reading.lines import LONGEST
 
 STAND_IN = b"\x1f"  # "unit separator": what a separator of several characters becomes
 

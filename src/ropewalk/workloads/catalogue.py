@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 
 from ropewalk.workloads.contract import Model
 from ropewalk.workloads.grid import SETS, Grid
+from ropewalk.workloads.hierarchical import HierarchicalTopics
+from ropewalk.workloads.multi_modal import MultiModal
+from ropewalk.workloads.spatial import Spatial
+from ropewalk.workloads.stock_quotes import StockQuotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,4 +24,8 @@ MODELS: dict[str, Entry] = {
     Grid.name: Entry(
         SETS["G"], SETS, "Fitted parameters: G (StAN Table 2), F (also Table 1), E (no torus), fig6 (StaN Figure 6)."
     ),
+    MultiModal.name: Entry(MultiModal()),
+    Spatial.name: Entry(Spatial()),
+    HierarchicalTopics.name: Entry(HierarchicalTopics()),
+    StockQuotes.name: Entry(StockQuotes()),
 }

@@ -61,8 +61,8 @@ class HierarchicalTopics:
     homophily: float = parameter(
         "A distance is e^-homophily as likely as the next smaller one (Magnet 4.4).", default=2.0
     )
-    # Ours: the text has both meanings (a footnote says density, section 4.2 means rank), but only rank^-2 leads to the
-    # exponent that Figure 7 prints.
+    # Ours: the text has both meanings (its footnote 3 says density, section 4.2 can only mean rank). By rank the density
+    # of the final popularities comes out as Figure 7 prints it; having chosen by that figure, we do not test it by it.
     law: Law = parameter(
         "The exponent is that of popularity by rank, or of the density of popularities.", default="rank"
     )

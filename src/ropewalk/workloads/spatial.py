@@ -1,8 +1,8 @@
 """SPATIAL: nodes on a unit square, each with a topic of its own; a node follows the topics of those near it.
 
 Paper: Magnet section 4.3. Positions are uniform, and one radius holds for all nodes. On an infinite plane of the same
-density, sqrt(t / (pi N)) would give each node t topics; near the edges of the square there are fewer, so the radius is
-enlarged until the measured mean is right.
+density, sqrt(t / (pi N)) would put t others within it. On the square there are fewer near the edges, so distances are
+counted, and the radius is the one at which the measured mean is t.
 
 A node follows its own topic, too: it lies within any radius of itself, it publishes there, and so nobody is left out
 for want of neighbours. It counts as one of the t.

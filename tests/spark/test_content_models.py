@@ -1,12 +1,16 @@
 """A content model's filters and its subscriptions say the same, in any number of partitions."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
-from ropewalk.tables.frames import struct_of
+from ropewalk.experiments.workload import make_workload
+from ropewalk.tables.frames import problems_of, struct_of
 from ropewalk.tables.schema import FILTERS
 from ropewalk.tables.session import Session
+from ropewalk.tables.store import Store
 from ropewalk.workloads.contract import ContentModel
 from ropewalk.workloads.naming import filters_of
 from ropewalk.workloads.stock_quotes import StockQuotes
@@ -54,3 +58,12 @@ def test_a_node_subscribes_to_the_stocks_of_its_filters(spark: Session) -> None:
     wanted = SMALL.filters(spark, 1).where("attribute = 'stock'").select("node_key", "value").distinct()
     subscribed = SMALL.subscriptions(spark, 1)
     assert sorted(map(tuple, subscribed.collect())) == sorted(map(tuple, wanted.collect()))
+
+
+def test_filters_are_stored_beside_the_subscriptions(spark: Session, tmp_path: Path) -> None:
+    made = make_workload(
+        SMALL, 1, tmp_path / "u", overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext()
+    )
+    assert made["nodes"] == 50
+    assert problems_of(spark, tmp_path / "u") == []
+    assert Store.open(tmp_path / "u").manifest.tables["filters"].rows == 50 * 6 * 2

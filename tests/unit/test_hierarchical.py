@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ropewalk.errors import RunError, UsageError
-from ropewalk.workloads.hierarchical import HierarchicalTopics, _count_left, _distance_below, _unfollowed
+from ropewalk.workloads.hierarchical import HierarchicalTopics
+from ropewalk.workloads.topic_tree import _count_left, _drawn_below, _unfollowed
 
 SMALL = HierarchicalTopics(nodes=256, topics=256, subscriptions_per_node=8.0)
 REPEATS = pytest.mark.parametrize("repeats", ["redrawn", "avoided", "counted"])
@@ -73,19 +74,62 @@ def test_places_of_the_tree_beyond_the_last_topic_stay_empty() -> None:
     assert replace(SMALL, topics=200).pairs(1)[1].max() == 199
 
 
-def test_a_universe_that_stalls_is_given_up() -> None:
-    with pytest.raises(RunError, match="let repeats be avoided"):
-        replace(SMALL, homophily=8.0).pairs(1)
-    assert replace(SMALL, homophily=8.0, repeats="avoided").pairs(1)[0].size == SMALL.wanted
+def test_a_universe_whose_first_topics_are_all_full_is_given_up() -> None:
+    with pytest.raises(RunError, match="lower the exponent"):
+        replace(SMALL, initial_share=1.0, exponent=8.0).pairs(1)
 
 
-def test_distances_are_drawn_by_their_likelihood_where_something_is_left() -> None:
-    likely = np.exp(-np.arange(4.0))
-    shares = (np.arange(10_000) + 0.5) / 10_000
-    drawn = np.array([_distance_below(likely, np.array([1, 0, 5, 2]), share) for share in shares])
-    left = likely * [1, 0, 1, 1]
-    assert np.bincount(drawn, minlength=4) / 10_000 == pytest.approx(left / left.sum(), abs=1e-3)
-    assert _distance_below(likely, np.zeros(4, np.int64), 0.5) == -1
+@REPEATS
+def test_strong_homophily_does_not_stall(repeats: str) -> None:
+    nodes, topics = replace(SMALL, homophily=8.0, repeats=repeats).pairs(1)
+    assert nodes.size == SMALL.wanted or repeats == "counted"
+    assert len(set(zip(nodes.tolist(), topics.tolist(), strict=True))) == nodes.size
+
+
+@pytest.mark.parametrize("repeats", ["redrawn", "avoided"])
+def test_everybody_can_follow_everything(repeats: str) -> None:
+    model = HierarchicalTopics(nodes=5, topics=6, subscriptions_per_node=6, repeats=repeats)
+    assert len(set(zip(*(column.tolist() for column in model.pairs(1)), strict=True))) == 30
+
+
+def test_weights_are_drawn_in_proportion() -> None:
+    weights = np.array([0.2, 0.0, 0.5, 0.3])
+    drawn = [_drawn_below(weights, share) for share in (np.arange(10_000) + 0.5) / 10_000]
+    assert np.bincount(drawn, minlength=4) / 10_000 == pytest.approx(weights, abs=1e-3)
+
+
+def stepwise(model: HierarchicalTopics, rng: np.random.Generator, pairs: list[tuple[int, int]]) -> list[int]:
+    """The paper's words: take a subscription, a distance, a topic there; if it is not new, take another."""
+    height = (model.topics - 1).bit_length()
+    likely = np.exp(-model.homophily * np.arange(1, height + 1))
+    known = set(pairs)
+    while len(pairs) < model.wanted:
+        node, topic = pairs[rng.integers(len(pairs))]
+        below = rng.choice(height, p=likely / likely.sum())
+        target = (((topic >> below) ^ 1) << int(below)) + int(rng.integers(1 << below))
+        if target < model.topics and (node, target) not in known:
+            known.add((node, target))
+            pairs.append((node, target))
+    return [topic for _, topic in pairs]
+
+
+def test_leaving_out_steps_in_vain_changes_no_odds() -> None:
+    model = HierarchicalTopics(
+        nodes=6, topics=7, subscriptions_per_node=3.0, initial_share=0.0, homophily=1.0, leaves="ranked"
+    )
+    rng, runs = np.random.default_rng(1), 1500
+    first = list(zip(*(column[: model.initial].tolist() for column in model.pairs(1)), strict=True))[:6]
+    # The seventh topic draws its node: let the reference draw it, too.
+    literal = [stepwise(model, rng, [*first, (int(rng.integers(6)), 6)]) for _ in range(runs)]
+    ours = [model.pairs(seed)[1] for seed in range(runs)]
+    mean_literal, mean_ours = (
+        np.mean([np.bincount(run, minlength=7) for run in some], axis=0) for some in (literal, ours)
+    )
+    assert mean_ours == pytest.approx(mean_literal, abs=0.12)  # about four standard errors
+    squares_literal, squares_ours = (
+        np.mean([np.sum(np.bincount(run, minlength=7) ** 2) for run in some]) for some in (literal, ours)
+    )
+    assert squares_ours == pytest.approx(squares_literal, rel=0.02)
 
 
 @given(st.integers(2, 40), st.data())

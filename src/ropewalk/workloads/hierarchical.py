@@ -6,7 +6,7 @@ follows Z: take a topic t by its popularity and a node p that follows it, which 
 a distance l with probability e^(-homophily * l); p follows a topic that is drawn from those at distance l from t.
 
 Each step depends on all before it, so one kernel in one task grows the whole universe. The chance of a step is
-labelled by its number.
+labelled by its number (`topic_tree`).
 """
 
 from collections.abc import Callable, Iterator
@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from ropewalk.arrays.chance import drawn_by, permuted, pick, stream, unit
-from ropewalk.arrays.compiled import Long, compiled
-from ropewalk.arrays.hashing import mixed_long
+from ropewalk.arrays.chance import stream
 from ropewalk.errors import RunError, UsageError
 from ropewalk.workloads.contract import parameter, refuse_unless
+from ropewalk.workloads.topic_tree import REPEATS, TRIES, populated, spread
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -32,9 +31,8 @@ Law = Literal["rank", "density"]
 Repeats = Literal["redrawn", "avoided", "counted"]
 Leaves = Literal["shuffled", "ranked"]
 
-LARGEST = 1 << 24  # subscriptions in all: one task makes them, in about 60 bytes each
+LARGEST = 1 << 24  # subscriptions in all: one task makes them, in some 50 bytes each
 STEEPEST = 8.0
-TRIES = 1000  # steps for each wanted subscription, on average, before we give up
 ROWS = 1 << 16  # of a batch handed on
 
 
@@ -116,20 +114,18 @@ class HierarchicalTopics:
     def pairs(self, seed: int) -> tuple[Longs, Longs]:
         """All subscriptions, as (node, topic) index pairs in the order in which they were made."""
         nodes, topics = np.empty(self.wanted, np.int64), np.empty(self.wanted, np.int64)
-        taken = np.full(1 << (2 * self.wanted - 1).bit_length(), -1, np.int64)
-        made = _populated(
-            nodes, topics, taken, self._popularity(), (self.nodes, self.topics, self.initial),
-            self.leaves == "shuffled", (stream(seed, "hierarchy leaf"), stream(seed, "hierarchy start")),
+        sizes = (self.nodes, self.topics)
+        made = populated(
+            nodes, topics, self._popularity(), sizes, self.initial, self.leaves == "shuffled",
+            (stream(seed, "hierarchy leaf"), stream(seed, "hierarchy start")),
         )  # fmt: skip
         if made == self.initial:
-            made = _spread(
-                nodes, topics, taken, made, (self.nodes, self.topics), self._likely(),
-                get_args(Repeats).index(self.repeats), stream(seed, "hierarchy step"),
-            )  # fmt: skip
+            repeats = REPEATS.index(self.repeats)
+            made = spread(nodes, topics, made, sizes, self._likely(), repeats, stream(seed, "hierarchy step"))
         if made < self.wanted and self.repeats != "counted":
             raise RunError(
-                f"After {TRIES} steps for each subscription, only {made} of {self.wanted} were new; lower the"
-                " homophily, the exponent or the subscriptions per node, or let repeats be avoided."
+                f"In {TRIES} steps for each subscription, only {made} of {self.wanted} came about; lower the exponent,"
+                " the initial share or the subscriptions per node."
             )
         return nodes[:made], topics[:made]
 
@@ -154,149 +150,3 @@ class HierarchicalTopics:
                     yield pa.RecordBatch.from_arrays(rows, names=["node", "topic"])
 
         return subscribe
-
-
-REDRAWN, AVOIDED, COUNTED = range(3)  # as in Repeats
-
-
-@compiled
-def _slot(taken: Longs, node: Long, topic: Long, topics: int) -> tuple[np.int64, bool]:
-    """Where a pair is kept in an open hash table, and whether it is there yet."""
-    key = np.int64(node) * topics + topic
-    mask = np.int64(taken.size - 1)
-    slot = np.int64(mixed_long(key, np.uint64(0))) & mask
-    while taken[slot] != -1 and taken[slot] != key:
-        slot = (slot + 1) & mask
-    return slot, taken[slot] == key
-
-
-@compiled
-def _populated(
-    nodes: Longs,
-    topics: Longs,
-    taken: Longs,
-    popularity: Floats,
-    sizes: tuple[int, int, int],
-    shuffled: bool,
-    states: tuple[np.uint64, np.uint64],
-) -> int:
-    """The first subscriptions; the answer is how many there are, fewer than wanted if they would not come about.
-
-    The topic of rank i and node i find each other; where there are more nodes, the rest draw their home by popularity,
-    where there are more topics, the rest draw a node.
-    """
-    node_count, topic_count, wanted = sizes
-    leaf_state, state = states
-    made = 0
-    for attempt in range(TRIES * wanted):
-        if made == wanted:
-            break
-        label = mixed_long(attempt, state)
-        rank = np.int64(made) if made < topic_count else drawn_by(popularity, mixed_long(np.int64(0), label))
-        node = np.int64(made) if made < node_count else pick(mixed_long(np.int64(1), label), node_count)
-        topic = permuted(rank, topic_count, leaf_state) if shuffled else rank
-        slot, known = _slot(taken, node, topic, topic_count)
-        if not known:
-            taken[slot] = node * topic_count + topic
-            nodes[made], topics[made] = node, topic
-            made += 1
-    return made
-
-
-@compiled
-def _spread(
-    nodes: Longs,
-    topics: Longs,
-    taken: Longs,
-    made: int,
-    sizes: tuple[int, int],
-    likely: Floats,
-    repeats: int,
-    state: np.uint64,
-) -> int:
-    """The other subscriptions, step by step; the answer is how many there are then in all."""
-    node_count, topic_count = sizes
-    earlier, latest = np.full(nodes.size, -1, np.int64), np.full(node_count, -1, np.int64)  # chains, one per node
-    for each in range(made):
-        earlier[each], latest[nodes[each]] = latest[nodes[each]], each
-    left = np.ones(likely.size, np.int64)  # by distance - 1: how many topics there are to draw from
-    started = made
-    for step in range(TRIES * (nodes.size - started)):
-        if made == nodes.size or (repeats == COUNTED and started + step == nodes.size):
-            break
-        label = mixed_long(step, state)
-        chosen = pick(mixed_long(np.int64(0), label), made)
-        node, topic = nodes[chosen], topics[chosen]
-        if repeats == AVOIDED:
-            _count_left(left, topic, topics, earlier, latest[node], topic_count)
-        below = _distance_below(likely, left, unit(mixed_long(np.int64(1), label)))
-        if below < 0:
-            continue  # this node follows every topic
-        subtree, target_state = (topic >> below) ^ 1, mixed_long(np.int64(2), label)
-        if repeats == AVOIDED:
-            target = _unfollowed(pick(target_state, left[below]), subtree, below, topics, earlier, latest[node])
-        else:
-            target = (subtree << below) + pick(target_state, np.int64(1) << below)
-        slot, known = _slot(taken, node, target, topic_count)
-        if not known and target < topic_count:
-            taken[slot] = node * topic_count + target
-            nodes[made], topics[made] = node, target
-            earlier[made], latest[node] = latest[node], made
-            made += 1
-    return made
-
-
-@compiled
-def _distance_below(likely: Floats, left: Longs, share: float) -> np.int64:
-    """The distance less one, drawn from those where something is left; -1 if nothing is."""
-    total = 0.0
-    for below in range(likely.size):
-        if left[below] > 0:
-            total += likely[below]
-    rest, drawn = share * total, np.int64(-1)
-    for below in range(likely.size):
-        if left[below] > 0:
-            drawn = np.int64(below)
-            rest -= likely[below]
-            if rest < 0.0:
-                break
-    return drawn
-
-
-@compiled
-def _count_left(left: Longs, topic: Long, topics: Longs, earlier: Longs, latest: Long, topic_count: int) -> None:
-    """At each distance from a topic, how many topics a node does not follow."""
-    for below in range(left.size):
-        start = ((topic >> below) ^ 1) << below
-        left[below] = max(min(start + (1 << below), topic_count) - start, 0)
-    at = latest
-    while at >= 0:
-        apart, below = topics[at] ^ topic, -1
-        while apart > 0:
-            apart >>= 1
-            below += 1
-        if below >= 0:
-            left[below] -= 1
-        at = earlier[at]
-
-
-@compiled
-def _unfollowed(index: Long, subtree: Long, below: Long, topics: Longs, earlier: Longs, latest: Long) -> np.int64:
-    """The topic number `index` among those of a subtree that a node does not follow."""
-    count, at = 0, latest
-    while at >= 0:
-        count += topics[at] >> below == subtree
-        at = earlier[at]
-    followed = np.empty(count, np.int64)
-    at = latest
-    while at >= 0:
-        if topics[at] >> below == subtree:
-            count -= 1
-            followed[count] = topics[at]
-        at = earlier[at]
-    followed.sort()
-    found = np.int64((subtree << below) + index)
-    for each in followed:
-        if each <= found:
-            found += 1
-    return found

@@ -22,7 +22,7 @@ def sliced(spark: Session) -> Iterator[Session]:
 
 
 def small(model: Model) -> Model:
-    sizes = {"nodes": 64, "topics": 16}
+    sizes = {"nodes": 64, "topics": 16, "categories": 4, "subscriptions_per_node": 2}
     known = {field.name for field in fields(cast("Any", model))}
     return cast("Model", replace(cast("Any", model), **{name: size for name, size in sizes.items() if name in known}))
 

@@ -112,6 +112,10 @@ def test_no_java_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_pa
             ),
             "ValueError: the rope broke",
         ),
+        (
+            "Caused by: a.B\nTraceback (most recent call last):\nropewalk.errors.RunError: the rope broke; splice it.\n\n\tat x",
+            "the rope broke; splice it",
+        ),
         ("[UNRESOLVED_COLUMN] no such column\n'Project", "[UNRESOLVED_COLUMN] no such column"),
         ("", "Exception"),
     ],

@@ -39,6 +39,12 @@ def unit(state: np.uint64) -> np.float64:
 
 
 @compiled
+def drawn_by(cumulated: NDArray[np.float64], state: np.uint64) -> np.int64:
+    """An index drawn by a law: `cumulated[i]` is how likely one up to i is, and the last is 1."""
+    return np.int64(np.searchsorted(cumulated, unit(state), side="right"))
+
+
+@compiled
 def permuted(index: Long, count: Long, state: np.uint64) -> np.int64:
     """Where a shuffle of 0..count-1 puts `index`, without holding the shuffle.
 

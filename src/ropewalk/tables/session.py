@@ -120,7 +120,8 @@ def _failures_said(log: Path | None) -> Iterator[None]:
 def _cause(error: Exception) -> str:
     """The line of a Spark error that says most: what a Python worker raised, else the innermost Java cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    raised = [line for line in lines if re.match(r"[A-Z]\w*(Error|Exception): ", line)]
+    ours = re.findall(r"^ropewalk\.errors\.\w+: (.+)", "\n".join(lines), flags=re.MULTILINE)  # already a sentence
+    raised = ours or [line for line in lines if re.match(r"[A-Z]\w*(Error|Exception): ", line)]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     first = [line for line in lines if not line.startswith("An error occurred while calling")]
     said = (raised[-1:] or causes[-1:] or first[:1] or [type(error).__name__])[0]

@@ -7,9 +7,13 @@ from ropewalk.workloads.adjacency import Adjacency
 from ropewalk.workloads.contract import Model, Source
 from ropewalk.workloads.edges import Edges
 from ropewalk.workloads.grid import SETS, Grid
+from ropewalk.workloads.hierarchical import HierarchicalTopics
 from ropewalk.workloads.mediawiki_csv import MediaWikiCsv
 from ropewalk.workloads.mediawiki_xml import MediaWikiXml
+from ropewalk.workloads.multi_modal import MultiModal
+from ropewalk.workloads.spatial import Spatial
 from ropewalk.workloads.statuses import Statuses
+from ropewalk.workloads.stock_quotes import StockQuotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,10 @@ MODELS: dict[str, Entry] = {
     Grid.name: Entry(
         SETS["G"], SETS, "Fitted parameters: G (StAN Table 2), F (also Table 1), E (no torus), fig6 (StaN Figure 6)."
     ),
+    MultiModal.name: Entry(MultiModal()),
+    Spatial.name: Entry(Spatial()),
+    HierarchicalTopics.name: Entry(HierarchicalTopics()),
+    StockQuotes.name: Entry(StockQuotes()),
 }
 
 SOURCES: dict[str, Source] = {

@@ -121,7 +121,8 @@ def gathered(spark: Session, tmp_path: Path):
 
 
 def pairs_of(found: Gathered) -> list[tuple[str, str]]:
-    return sorted((row["node_key"], row["topic_key"]) for row in found.pairs.collect())
+    name = {(row["kind"], row["id"]): row["name"] for row in found.names.collect()}
+    return sorted((name["node", row["node"]], name["topic", row["topic"]]) for row in found.subscriptions.collect())
 
 
 def test_every_source_has_a_sample() -> None:

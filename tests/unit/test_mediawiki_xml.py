@@ -38,14 +38,16 @@ def read(file: Path, source: MediaWikiXml | None = None, prefixes: dict | None =
     before = 0
     for part in parts_of([file]):
         found = [row for batch in (source or MediaWikiXml()).read(part, prefixes or {}) for row in batch.to_pylist()]
+        notes = [(row["note"], row) for row in found if row["note"] is not None]
+        name = {(note["kind"], row["node"]): note["text"] for note, row in notes if note["kind"] in ("node", "topic")}
         for row in found:
-            if row["node_key"] is not None:
-                pairs[row["node_key"], row["topic_key"]] += row["rows"]
-            elif row["counter"] is not None:
-                counts[row["counter"]] += row["rows"]
-            elif row["about"]["reason"] is not None:
-                rejects.append((before + row["about"]["position"], row["about"]["text"], row["about"]["reason"]))
-        before += sum(row["about"]["position"] for row in found if row["about"] and not row["about"]["reason"])
+            if row["note"] is None:
+                pairs[name["node", row["node"]], name["topic", row["topic"]]] += row["rows"]
+        counts.update({note["text"]: row["rows"] for note, row in notes if note["kind"] == "count"})
+        rejects += [
+            (before + note["position"], note["text"], note["reason"]) for note, _ in notes if note["kind"] == "reject"
+        ]
+        before += sum(note["position"] for note, _ in notes if note["kind"] == "size")
     return pairs, counts, rejects
 
 

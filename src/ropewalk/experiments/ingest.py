@@ -8,15 +8,13 @@ from typing import Any, cast
 from ropewalk.engines.contract import Phase
 from ropewalk.errors import InputError
 from ropewalk.tables.frames import write_table
-from ropewalk.tables.schema import PUBLICATIONS, REJECTS, TOPICS
+from ropewalk.tables.schema import NAMES, PUBLICATIONS, REJECTS, SUBSCRIPTIONS, TOPICS
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Draft, Manifest, Store, digest_of, drafted
 from ropewalk.workloads.contract import Source
-from ropewalk.workloads.naming import publications_of, topics_of
+from ropewalk.workloads.naming import followed_of
 from ropewalk.workloads.reading.gather import Gathered, Totals
-from ropewalk.workloads.write import write_workload
-
-RUN = "workload"  # the run of publications that were not made by one
+from ropewalk.workloads.write import write_sizes
 
 
 def settings_of(source: Source, files: list[Path]) -> dict[str, Any]:
@@ -88,13 +86,15 @@ def document_of(totals: Totals) -> dict[str, Any]:
 
 
 def _write(draft: Draft, source: Source, gathered: Gathered) -> dict[str, int]:
-    more = gathered.rates.select("topic_key") if gathered.rates is not None else None
-    written = write_workload(draft, gathered.pairs, source=source.name, rule="ingested", more_topics=more)
-    if gathered.rates is not None:
-        write_table(draft, TOPICS, topics_of(gathered.rates), unique=True)
+    # Pairs of ids are distinct; that two names have one id is found out by `names`, whose keys are checked.
+    subscriptions = write_table(draft, SUBSCRIPTIONS, gathered.subscriptions, unique=True)
+    names = write_table(draft, NAMES, gathered.names)
+    if gathered.topics is not None:
+        write_table(draft, TOPICS, gathered.topics, unique=True)
     if gathered.publications is not None:
-        write_table(draft, PUBLICATIONS, publications_of(gathered.publications, RUN))
-    return written.counts
+        write_table(draft, PUBLICATIONS, gathered.publications)
+        names = followed_of(names, subscriptions)  # others are topics of publications only
+    return write_sizes(draft, names, source=source.name, rule="ingested")
 
 
 def _called(files: list[Path]) -> str:

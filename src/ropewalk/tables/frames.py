@@ -100,7 +100,9 @@ def problems_of(spark: SparkSession, path: Path) -> list[str]:
 
 def _examined(table: Table, frame: DataFrame, *, check_key: bool) -> tuple[Tally, str | None]:
     """Rows, their order-free digest, and what is wrong with the keys, in one pass over the frame."""
-    row_hash = F.xxhash64(*(F.coalesce(F.col(name).cast("string"), F.lit("\0")) for name in frame.columns))
+    # A null leaves the hash as it was, so that there is one must be hashed, too.
+    nulls = (F.col(name).isNull() for name in frame.columns if name not in table.key)
+    row_hash = F.xxhash64(*(F.col(name) for name in frame.columns), *nulls)
     is_null = reduce(or_, (F.col(name).isNull() for name in table.key)).cast("int")
     rows = (F.count("*").alias("rows"), F.bit_xor(row_hash).alias("digest"), F.max(is_null).alias("null"))
     if check_key:

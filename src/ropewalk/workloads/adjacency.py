@@ -17,11 +17,11 @@ from ropewalk.workloads.reading.delimited import separator, single_blanks
 from ropewalk.workloads.reading.files import Part, parts_of
 from ropewalk.workloads.reading.gather import (
     Gathered,
+    Ledger,
     Reject,
     counts,
     gather,
     names_of_parts,
-    pairs,
     rejects,
     size_of,
     spread,
@@ -67,15 +67,15 @@ class Adjacency:
 
     def read(self, part: Part, before: int) -> Iterator[pa.RecordBatch]:
         """The rows of one part, `before` lines after the first line of all files."""
-        lines = Lines(part)
+        lines, ledger = Lines(part), Ledger()
         for block in lines:
             if isinstance(block, Block):
-                yield from self._rows(part, block, before)
+                yield from self._rows(part, block, before, ledger)
             else:
                 yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
         yield size_of(part, lines.count)
 
-    def _rows(self, part: Part, block: Block, before: int) -> Iterator[pa.RecordBatch]:
+    def _rows(self, part: Part, block: Block, before: int, ledger: Ledger) -> Iterator[pa.RecordBatch]:
         numbers, lines, refused = self._lines(block)
         if len(lines):
             keys, lists = self._keyed(lines, pa.array(numbers + before))
@@ -94,7 +94,7 @@ class Adjacency:
                 good = pa.array(~no_name & ~no_key[np.asarray(parents)])
                 members, parents = members.filter(good), parents.filter(good)
             owners = keys.take(parents)
-            yield pairs(owners, members) if self.lists == "topics" else pairs(members, owners)
+            yield from ledger.pairs(*((owners, members) if self.lists == "topics" else (members, owners)))
             if empty := int(np.count_nonzero((sizes == 0) & ~no_key)):
                 yield counts({EMPTY: empty})
         if refused:

@@ -14,18 +14,21 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ropewalk.errors import InputError, UsageError
-from ropewalk.tables.frames import pattern_of
+from ropewalk.tables.frames import id_column, pattern_of
 from ropewalk.workloads.contract import parameter
 from ropewalk.workloads.reading.delimited import Fields, Style, cut, fields_of, is_empty, separator
 from ropewalk.workloads.reading.files import Part, head_of, parts_of
 from ropewalk.workloads.reading.gather import (
+    NODE,
+    REJECT,
     SHOWN,
+    TOPIC,
     Gathered,
+    Ledger,
     Reject,
     counts,
     gather,
     names_of_parts,
-    pairs,
     rejects,
     size_of,
     spread,
@@ -95,7 +98,7 @@ class Edges:
 
     def read(self, part: Part, layout: Layout) -> Iterator[pa.RecordBatch]:
         """The rows of one part of a text file."""
-        lines = Lines(part)
+        lines, ledger = Lines(part), Ledger()
         for block in lines:
             if not isinstance(block, Block):
                 yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
@@ -104,10 +107,10 @@ class Edges:
             if part.start == 0 and first <= layout.head:
                 data, first = _without_head(data, layout.head), layout.head + 1
             if data:
-                yield from self._rows(part, first, data, layout)
+                yield from self._rows(part, first, data, layout, ledger)
         yield size_of(part, lines.count)
 
-    def _rows(self, part: Part, first: int, data: bytes, layout: Layout) -> Iterator[pa.RecordBatch]:
+    def _rows(self, part: Part, first: int, data: bytes, layout: Layout, ledger: Ledger) -> Iterator[pa.RecordBatch]:
         fields = cut(data, self.style, layout.width, layout.wanted)
         refused = [Reject(first + odd.line, odd.text, odd.reason) for odd in fields.odd]
         good, reasons, rates = _examined(fields)
@@ -119,7 +122,7 @@ class Edges:
             mask = pa.array(good)
             nodes, topics = nodes.filter(mask), topics.filter(mask)
             rates = rates.filter(mask) if rates is not None else None
-        yield pairs(nodes, topics, rates=rates)
+        yield from ledger.pairs(nodes, topics, rates=rates)
         if refused:
             yield rejects(part, refused)
         if fields.comments:
@@ -165,27 +168,39 @@ class Edges:
                 usable = F.coalesce((rate >= 0) & (rate < float("inf")), F.lit(False))
                 reason = reason.when(~usable, NOT_A_RATE)
             text = F.substring(F.to_json(F.struct(*(F.col(f"`{name}`") for name in plain))), 1, SHOWN)
-            about = F.struct(
-                F.lit(number).alias("part"),
-                (F.col("_metadata.row_index") + 1).alias("position"),
-                text.alias("text"),
-                reason.alias("reason"),
+            about = _note(REJECT, text, part=F.lit(number), position=F.col("_metadata.row_index") + 1, reason=reason)
+            good = reason.isNull()
+            told = F.array(
+                _row(good, id_column(node), id_column(topic), rate, F.lit(None), 1),
+                _row(good, id_column(node), F.lit(None), F.lit(None), _note(NODE, node), 0),
+                _row(good, id_column(topic), F.lit(None), F.lit(None), _note(TOPIC, topic), 0),
+                _row(~good, F.lit(None), F.lit(None), F.lit(None), about, 1),
             )
-            is_good = reason.isNull()
-            frames.append(
-                frame.select(
-                    F.when(is_good, node).alias("node_key"),
-                    F.when(is_good, topic).alias("topic_key"),
-                    F.when(is_good, rate).alias("rate"),
-                    F.lit(None).cast("string").alias("counter"),
-                    F.when(~is_good, about).alias("about"),
-                    F.lit(1).cast("bigint").alias("rows"),
-                )
-            )
+            frames.append(frame.select(F.inline(F.filter(told, lambda row: row.isNotNull()))))
         rows = frames[0]
         for frame in frames[1:]:
             rows = rows.unionByName(frame)
         return rows
+
+
+def _note(kind: str, text: Column, **more: Column) -> Column:
+    """A note in the shape of READ."""
+    types = {"part": "int", "position": "bigint", "reason": "string"}
+    rest = (more.get(name, F.lit(None)).cast(type_).alias(name) for name, type_ in types.items())
+    return F.struct(F.lit(kind).alias("kind"), text.alias("text"), *rest)
+
+
+def _row(wanted: Column, node: Column, topic: Column, rate: Column, note: Column, rows: int) -> Column:
+    """A row in the shape of READ, where it is wanted."""
+    note_type = "struct<kind: string, text: string, part: int, position: bigint, reason: string>"
+    row = F.struct(
+        node.cast("bigint").alias("node"),
+        topic.cast("bigint").alias("topic"),
+        rate.cast("double").alias("rate"),
+        note.cast(note_type).alias("note"),
+        F.lit(rows).cast("bigint").alias("rows"),
+    )
+    return F.when(wanted, row)
 
 
 def _examined(fields: Fields) -> tuple[NDArray[np.bool_], list[tuple[int, str]], pa.Array | None]:

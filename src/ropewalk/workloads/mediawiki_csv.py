@@ -19,11 +19,11 @@ from ropewalk.workloads.reading.delimited import Style, cut, fields_of, is_empty
 from ropewalk.workloads.reading.files import Part, head_of, parts_of
 from ropewalk.workloads.reading.gather import (
     Gathered,
+    Ledger,
     Reject,
     counts,
     gather,
     names_of_parts,
-    pairs,
     rejects,
     size_of,
     spread,
@@ -55,7 +55,7 @@ class MediaWikiCsv(Wanted):
     def read(self, part: Part, header: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of one part."""
         wanted = [header.index(column) for column in COLUMNS]
-        lines = Lines(part)
+        lines, ledger = Lines(part), Ledger()
         for block in lines:
             if not isinstance(block, Block):
                 yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
@@ -64,10 +64,12 @@ class MediaWikiCsv(Wanted):
             if part.start == 0 and first == 1:
                 data, first = data.partition(b"\n")[2], 2
             if data:
-                yield from self._rows(part, first, data, len(header), wanted)
+                yield from self._rows(part, first, data, len(header), wanted, ledger)
         yield size_of(part, lines.count)
 
-    def _rows(self, part: Part, first: int, data: bytes, width: int, wanted: list[int]) -> Iterator[pa.RecordBatch]:
+    def _rows(
+        self, part: Part, first: int, data: bytes, width: int, wanted: list[int], ledger: Ledger
+    ) -> Iterator[pa.RecordBatch]:
         fields = cut(data, STYLE, width, wanted)
         titles, namespaces, stamps, names = fields.columns
         refused = [Reject(first + odd.line, odd.text, odd.reason) for odd in fields.odd]
@@ -87,7 +89,7 @@ class MediaWikiCsv(Wanted):
             left_out[reason] = int(np.count_nonzero(is_out & good))
             good &= ~is_out
         mask = pa.array(good)
-        yield pairs(names.filter(mask), titles.filter(mask))
+        yield from ledger.pairs(names.filter(mask), titles.filter(mask))
         yield counts({reason: rows for reason, rows in left_out.items() if rows})
         if refused:
             yield rejects(part, refused)

@@ -21,11 +21,11 @@ from ropewalk.workloads.reading.files import Gap, Part, head_of, parts_of, piece
 from ropewalk.workloads.reading.gather import (
     SHOWN,
     Gathered,
+    Ledger,
     Reject,
     counts,
     gather,
     names_of_parts,
-    pairs,
     rejects,
     size_of,
     spread,
@@ -66,7 +66,7 @@ class MediaWikiXml(Wanted):
 
     def read(self, part: Part, prefixes: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """The rows of the pages that begin in one part."""
-        cutter = Cutter(part)
+        cutter, ledger = Cutter(part), Ledger()
         nodes: list[str] = []
         topics: list[str] = []
         rows: list[int] = []
@@ -91,8 +91,8 @@ class MediaWikiXml(Wanted):
                     counted[name] += edits
                 page = None
             if len(nodes) >= HANDED_ON:
-                yield _pairs(nodes, topics, rows)
-        yield _pairs(nodes, topics, rows)
+                yield from _pairs(ledger, nodes, topics, rows)
+        yield from _pairs(ledger, nodes, topics, rows)
         counted[TAGS] = cutter.tags
         yield counts({name: count for name, count in counted.items() if count})
         yield size_of(part, cutter.size)
@@ -271,12 +271,13 @@ class Page:
         return DELETED if "deleted" in revision else NAMELESS
 
 
-def _pairs(nodes: list[str], topics: list[str], rows: list[int]) -> pa.RecordBatch:
-    """The pairs so far as a batch; the lists are empty afterwards."""
-    batch = pairs(pa.array(nodes, pa.string()), pa.array(topics, pa.string()), rows=pa.array(rows, pa.int64()))
+def _pairs(ledger: Ledger, nodes: list[str], topics: list[str], rows: list[int]) -> Iterator[pa.RecordBatch]:
+    """The pairs so far as batches; the lists are empty afterwards."""
+    yield from ledger.pairs(
+        pa.array(nodes, pa.string()), pa.array(topics, pa.string()), rows=pa.array(rows, pa.int64())
+    )
     for column in (nodes, topics, rows):
         column.clear()
-    return batch
 
 
 def _prefixes(head: bytes) -> dict[str, str]:

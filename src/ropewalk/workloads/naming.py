@@ -32,6 +32,12 @@ def names_of(keyed: DataFrame, more_topics: DataFrame | None = None) -> DataFram
     return conform(NAMES, of_kind("node", keyed.select("node_key")).unionByName(of_kind("topic", topics)))
 
 
+def followed_of(names: DataFrame, subscriptions: DataFrame) -> DataFrame:
+    """The rows of `names` without topics that nobody follows."""
+    followed = subscriptions.select(F.col("topic").alias("id")).distinct()
+    return names.filter("kind = 'node'").unionByName(names.filter("kind = 'topic'").join(followed, "id", "leftsemi"))
+
+
 def topics_of(rates: DataFrame) -> DataFrame:
     """(topic_key, rate) -> `topics`."""
     return conform(TOPICS, rates.withColumn("topic", id_column(F.col("topic_key"))))

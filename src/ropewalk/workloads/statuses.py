@@ -17,14 +17,16 @@ from pyspark.sql import functions as F
 
 from ropewalk.tables.frames import id_column
 from ropewalk.workloads.contract import parameter, refuse_unless
+from ropewalk.workloads.naming import names_of, publications_of, subscriptions_of, topics_of
 from ropewalk.workloads.reading.files import Part, parts_of
-from ropewalk.workloads.reading.gather import SHOWN, Gathered, Totals, gather, names_of_parts, shown
+from ropewalk.workloads.reading.gather import REJECT, SHOWN, SIZE, Gathered, Totals, gather, names_of_parts, shown
 from ropewalk.workloads.reading.lines import Block, Lines
 
 UNKNOWN = "by authors whose friends are not known"
 OVER_CAP = "by authors with too many friends"
 FRIENDLESS = "by authors with no friend among the authors"
 DAY = 86_400.0
+WORKLOAD = "workload"  # the run of publications that no run made
 HASHTAG = r"(?U)(?<![\w&/])#(\w+)"
 VALID_HASHTAG = "^[a-z0-9]{4,16}$"
 LINES = "part int, position bigint, line string, reason string"
@@ -76,20 +78,23 @@ class Statuses:
         topics = F.concat(
             F.array("author"), F.transform(_hashtags(F.col("text")), lambda tag: F.concat(F.lit("#"), tag))
         )
+        rates = self._rates(statuses.select(F.explode(topics).alias("topic_key"), "at"))
+        publications = kept.select(
+            id_column(F.concat_ws("\x1f", "author", F.col("at").cast("string"), "text")).alias("event"),
+            F.col("author").alias("publisher_key"),
+            topics.alias("topic_keys"),
+            F.octet_length("text").alias("size"),
+            "at",
+            F.col("text").alias("content"),
+        )
         return replace(
             found,
-            pairs=follows,
+            subscriptions=subscriptions_of(follows),
+            names=names_of(follows, rates.select("topic_key")),
             totals=totals,
             kept=tuple(keep),
-            rates=self._rates(statuses.select(F.explode(topics).alias("topic_key"), "at")),
-            publications=kept.select(
-                id_column(F.concat_ws("\x1f", "author", F.col("at").cast("string"), "text")).alias("event"),
-                F.col("author").alias("publisher_key"),
-                topics.alias("topic_keys"),
-                F.octet_length("text").alias("size"),
-                "at",
-                F.col("text").alias("content"),
-            ),
+            topics=topics_of(rates),
+            publications=publications_of(publications, WORKLOAD),
         )
 
     def _examined(self, lines: DataFrame) -> DataFrame:
@@ -221,14 +226,13 @@ def _batch(
 def _refused(read: DataFrame) -> DataFrame:
     """Rejects and the sizes of parts, in the shape of what is gathered."""
     refused = read.filter("reason is not null or line is null")
-    about = F.struct("part", "position", F.col("line").alias("text"), "reason")
-    none = F.lit(None).cast("string")
+    kind = F.when(F.col("reason").isNull(), SIZE).otherwise(REJECT).alias("kind")
+    nothing = F.lit(None).cast("bigint")
     return refused.select(
-        none.alias("node_key"),
-        none.alias("topic_key"),
+        nothing.alias("node"),
+        nothing.alias("topic"),
         F.lit(None).cast("double").alias("rate"),
-        none.alias("counter"),
-        about.alias("about"),
+        F.struct(kind, F.col("line").alias("text"), "part", "position", "reason").alias("note"),
         F.col("reason").isNotNull().cast("bigint").alias("rows"),
     )
 

@@ -19,29 +19,27 @@ class Written:
     counts: dict[str, int]
 
 
-def write_workload(
-    draft: Draft, keyed: DataFrame, *, source: str, rule: str, more_topics: DataFrame | None = None
-) -> Written:
-    """(node_key, topic_key), no pair twice -> the tables every universe has.
-
-    `more_topics` (topic_key) are named, too, though nobody need follow them; they are not counted.
-    """
+def write_workload(draft: Draft, keyed: DataFrame, *, source: str, rule: str) -> Written:
+    """(node_key, topic_key), no pair twice -> the tables every universe has."""
     keyed = keyed.persist(StorageLevel.DISK_ONLY)
     try:
         # Different pairs of names have different pairs of ids unless two names share an id, which `names` finds out.
         subscriptions = write_table(draft, SUBSCRIPTIONS, subscriptions_of(keyed), unique=True)
-        names = write_table(draft, NAMES, names_of(keyed, more_topics))
+        names = write_table(draft, NAMES, names_of(keyed))
     finally:
         keyed.unpersist()
-    of_kind: dict[str, int] = dict(names.groupBy("kind").count().collect())
-    topics = of_kind.get("topic", 0) if more_topics is None else subscriptions.select("topic").distinct().count()
+    return Written(subscriptions, write_sizes(draft, names, source=source, rule=rule))
+
+
+def write_sizes(draft: Draft, followed: DataFrame, *, source: str, rule: str) -> dict[str, int]:
+    """The row of `universes` for the nodes and topics `followed` (rows of `names`); the answer is its counts."""
+    of_kind: dict[str, int] = dict(followed.groupBy("kind").count().collect())
     counts = {
         "nodes": of_kind.get("node", 0),
-        "topics": topics,
-        "subscriptions": draft.manifest.tables["subscriptions"].rows,
+        "topics": of_kind.get("topic", 0),
+        "subscriptions": draft.manifest.tables[SUBSCRIPTIONS.name].rows,
     }
     row = {"universe": draft.manifest.name, "source": source, "rule": rule, "seed": draft.manifest.seed} | counts
-    spark = subscriptions.sparkSession
-    one = spark.createDataFrame([tuple(row[name] for name in UNIVERSES.columns)], struct_of(UNIVERSES))
+    one = followed.sparkSession.createDataFrame([tuple(row[name] for name in UNIVERSES.columns)], struct_of(UNIVERSES))
     write_table(draft, UNIVERSES, one)
-    return Written(subscriptions, counts)
+    return counts

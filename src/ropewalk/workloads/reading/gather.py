@@ -1,11 +1,12 @@
-"""What a source hands over while it reads, and what becomes of it: pairs once each, rejects with their places, totals.
+"""What a source hands over while it reads, and what becomes of it: pairs once each, names, rejects with their places, totals.
 
-A task hands over Arrow batches of rows of one shape (READ). A row is one of four things:
-- a pair: node_key, topic_key (and the topic's rate), seen `rows` times;
-- a count: `rows` of what `counter` names, such as contributors without a name;
-- a reject: `about` says where in which part, what it looked like, and the reason; it stands for `rows` rows;
-- the size of a part: `about` with a position and no reason. Positions in a file add up from these.
-One grouping makes all of it small: equal pairs become one, and whatever else there is is little.
+A task hands over Arrow batches of rows of one shape (READ). A row without a note is a pair: node and topic by id (and the
+topic's rate), seen `rows` times. A note says what another row is:
+- a name (NODE, TOPIC): its text, the id in column `node`; a task tells each name once, as far as it remembers;
+- a COUNT: `rows` of what the text names, such as contributors without a name;
+- a REJECT: where in which part, what it looked like, and the reason; it stands for `rows` rows;
+- the SIZE of a part, as its position. Positions in a file add up from these.
+One grouping makes all of it small: equal pairs and names become one, and whatever else there is is little.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,30 +14,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from ropewalk.arrays.names import Seen, ids_of
 from ropewalk.tables.frames import conform
-from ropewalk.tables.schema import REJECTS
+from ropewalk.tables.schema import NAMES, REJECTS, SUBSCRIPTIONS, TOPICS
 from ropewalk.workloads.reading.files import Part
 
 SHOWN = 1000  # bytes of a reject that are kept
+NODE, TOPIC, COUNT, REJECT, SIZE = "node", "topic", "count", "reject", "size"
 READ = (
-    "node_key string, topic_key string, rate double, counter string,"
-    " about struct<part: int, position: bigint, text: string, reason: string>, rows bigint"
+    "node bigint, topic bigint, rate double,"
+    " note struct<kind: string, text: string, part: int, position: bigint, reason: string>, rows bigint"
 )
-ABOUT = pa.struct([("part", pa.int32()), ("position", pa.int64()), ("text", pa.string()), ("reason", pa.string())])
-ARROW = pa.schema(
+NOTE = pa.struct(
     [
-        ("node_key", pa.string()),
-        ("topic_key", pa.string()),
-        ("rate", pa.float64()),
-        ("counter", pa.string()),
-        ("about", ABOUT),
-        ("rows", pa.int64()),
+        ("kind", pa.string()),
+        ("text", pa.string()),
+        ("part", pa.int32()),
+        ("position", pa.int64()),
+        ("reason", pa.string()),
     ]
+)
+ARROW = pa.schema(
+    [("node", pa.int64()), ("topic", pa.int64()), ("rate", pa.float64()), ("note", NOTE), ("rows", pa.int64())]
 )
 
 Reader = Callable[[Part], Iterator[pa.RecordBatch]]
@@ -76,17 +81,17 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """`pairs` (node_key, topic_key), no pair twice; `rejects` as the table; the totals.
+    """What files say, as the tables `subscriptions`, `names` and `rejects`; and the totals.
 
-    Where a source knows more: `rates` (topic_key, rate), a topic once, which may name topics nobody follows; and
-    `publications` as the table, but with keys: publisher_key, topic_keys.
+    Where a source knows more: `topics` with rates, which may name topics nobody follows; and `publications`.
     """
 
-    pairs: DataFrame
+    subscriptions: DataFrame
+    names: DataFrame
     rejects: DataFrame
     totals: Totals
     kept: tuple[DataFrame, ...]
-    rates: DataFrame | None = None
+    topics: DataFrame | None = None
     publications: DataFrame | None = None
 
     def unpersist(self) -> None:
@@ -95,32 +100,52 @@ class Gathered:
             frame.unpersist()
 
 
-def pairs(
-    nodes: pa.Array, topics: pa.Array, *, rates: pa.Array | None = None, rows: pa.Array | None = None
-) -> pa.RecordBatch:
-    """A batch of pairs."""
-    return _batch(len(nodes), node_key=nodes, topic_key=topics, rate=rates, rows=rows)
+class Ledger:
+    """Turns columns of names into rows: pairs by their ids, and each name the first time it occurs."""
+
+    def __init__(self) -> None:
+        self._seen = {NODE: Seen(), TOPIC: Seen()}
+
+    def pairs(
+        self, nodes: pa.Array, topics: pa.Array, *, rates: pa.Array | None = None, rows: pa.Array | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """The batches for some pairs."""
+        if not len(nodes):
+            return
+        node_ids, topic_ids = ids_of(nodes), ids_of(topics)
+        yield _batch(len(nodes), node=pa.array(node_ids), topic=pa.array(topic_ids), rate=rates, rows=rows)
+        for kind, names, found in ((NODE, nodes, node_ids), (TOPIC, topics, topic_ids)):
+            new = self._seen[kind].are_new(found)
+            if new.any():
+                told = names.filter(pa.array(new))
+                yield _batch(
+                    len(told), node=pa.array(found[new]), note=_notes(len(told), kind, text=told), rows=_none(len(told))
+                )
 
 
 def counts(counted: dict[str, int]) -> pa.RecordBatch:
     """A batch of counts."""
-    return _batch(
-        len(counted), counter=pa.array(counted.keys(), pa.string()), rows=pa.array(counted.values(), pa.int64())
-    )
+    note = _notes(len(counted), COUNT, text=pa.array(counted.keys(), pa.string()))
+    return _batch(len(counted), note=note, rows=pa.array(counted.values(), pa.int64()))
 
 
 def rejects(part: Part, found: Sequence[Reject]) -> pa.RecordBatch:
     """A batch of rejects."""
-    about = [
-        {"part": part.number, "position": one.position, "text": shown(one.text), "reason": one.reason} for one in found
-    ]
-    return _batch(len(found), about=pa.array(about, ABOUT), rows=pa.array([one.rows for one in found], pa.int64()))
+    note = _notes(
+        len(found),
+        REJECT,
+        text=pa.array([shown(one.text) for one in found], pa.string()),
+        part=pa.repeat(pa.scalar(part.number, pa.int32()), len(found)),
+        position=pa.array([one.position for one in found], pa.int64()),
+        reason=pa.array([one.reason for one in found], pa.string()),
+    )
+    return _batch(len(found), note=note, rows=pa.array([one.rows for one in found], pa.int64()))
 
 
 def size_of(part: Part, size: int) -> pa.RecordBatch:
     """The batch that says how many positions a part has."""
-    about = {"part": part.number, "position": size, "text": None, "reason": None}
-    return _batch(1, about=pa.array([about], ABOUT), rows=pa.array([0], pa.int64()))
+    note = _notes(1, SIZE, part=pa.array([part.number], pa.int32()), position=pa.array([size], pa.int64()))
+    return _batch(1, note=note, rows=_none(1))
 
 
 def shown(text: bytes) -> str:
@@ -128,9 +153,19 @@ def shown(text: bytes) -> str:
     return text[:SHOWN].decode("utf-8", "backslashreplace")
 
 
+def _notes(length: int, kind: str, **given: pa.Array) -> pa.Array:
+    given["kind"] = pa.repeat(pa.scalar(kind), length)
+    arrays = [given[part.name] if part.name in given else pa.nulls(length, part.type) for part in NOTE]
+    return pa.StructArray.from_arrays(arrays, fields=list(NOTE))
+
+
+def _none(length: int) -> pa.Array:
+    return pa.array(np.zeros(length, np.int64))
+
+
 def _batch(length: int, **given: pa.Array | None) -> pa.RecordBatch:
     if given.get("rows") is None:
-        given["rows"] = pa.repeat(pa.scalar(1, pa.int64()), length)
+        given["rows"] = pa.array(np.ones(length, np.int64))
     columns = [
         array if (array := given.get(column.name)) is not None else pa.nulls(length, column.type) for column in ARROW
     ]
@@ -148,44 +183,43 @@ def spread(spark: SparkSession, parts: Sequence[Part], read: Reader) -> DataFram
     return spark.range(0, len(parts), numPartitions=len(parts)).mapInArrow(task, READ)
 
 
-def gather(rows: DataFrame, names: dict[int, str], *, left_out: Iterable[str] = (), rated: bool = False) -> Gathered:
-    """Bring equal rows together. `names` are the files of the parts; `left_out` the counters that count rows.
+def gather(rows: DataFrame, files: dict[int, str], *, left_out: Iterable[str] = (), rated: bool = False) -> Gathered:
+    """Bring equal rows together. `files` are those of the parts; `left_out` the counters that count rows.
 
     Of several rates of a topic the largest is taken.
     """
     sums = [F.sum("rows").alias("rows"), *([F.max("rate").alias("rate")] if rated else [])]
-    grouped = rows.groupBy("node_key", "topic_key", "counter", "about").agg(*sums).persist(StorageLevel.DISK_ONLY)
+    grouped = rows.groupBy("node", "topic", "note").agg(*sums).persist(StorageLevel.DISK_ONLY)
     try:
-        kind = F.when(F.col("about.reason").isNotNull(), "rejected").when(F.col("about").isNotNull(), "size")
-        kind = kind.when(F.col("counter").isNotNull(), "count").otherwise("pair")
-        summed = grouped.groupBy(kind.alias("kind"), "counter", "about.reason").agg(F.sum("rows"), F.count("*"))
-        found: list[Any] = summed.collect()  # one row for each kind of reject and of count
-        totals = _totals(found, set(left_out))
-        sizes = grouped.filter("about is not null and about.reason is null").select("about.part", "about.position")
-        firsts = _firsts(dict(sizes.collect()), names)  # one row for each part
+        what = F.when(F.col("note.kind") == COUNT, F.col("note.text")).otherwise(F.col("note.reason"))
+        summed = grouped.groupBy("note.kind", what.alias("what")).agg(F.sum("rows"), F.count("*"))
+        totals = _totals(summed.collect(), set(left_out))  # one row for each reason to reject, and each counter
+        sizes = grouped.filter(F.col("note.kind") == SIZE).select("note.part", "note.position")
+        firsts = _firsts(dict(sizes.collect()), files)  # one row for each part
         places = rows.sparkSession.createDataFrame(firsts, "part int, file string, first long")
     except BaseException:
         grouped.unpersist()
         raise
-    reject = grouped.filter("about.reason is not null").select("about.*").join(F.broadcast(places), "part")
-    kept = grouped.filter("node_key is not null")
+    pairs = grouped.filter("note is null")
+    reject = grouped.filter(F.col("note.kind") == REJECT).select("note.*").join(F.broadcast(places), "part")
+    named = grouped.filter(F.col("note.kind").isin(NODE, TOPIC))
     return Gathered(
-        pairs=kept.select("node_key", "topic_key"),
+        subscriptions=conform(SUBSCRIPTIONS, pairs),
+        names=conform(NAMES, named.select("note.kind", F.col("node").alias("id"), F.col("note.text").alias("name"))),
         rejects=conform(REJECTS, reject.withColumn("position", F.col("first") + F.col("position"))),
         totals=totals,
         kept=(grouped,),
-        rates=kept.groupBy("topic_key").agg(F.max("rate").alias("rate")) if rated else None,
+        topics=conform(TOPICS, pairs.groupBy("topic").agg(F.max("rate").alias("rate"))) if rated else None,
     )
 
 
 def _totals(found: list[Any], left_out: set[str]) -> Totals:
-    pairs_seen = sum(rows for kind, _, _, rows, _ in found if kind == "pair")
-    kept = sum(distinct for kind, _, _, _, distinct in found if kind == "pair")
-    counted = {counter: rows for kind, counter, _, rows, _ in found if kind == "count"}
-    reasons = {reason: rows for kind, _, reason, rows, _ in found if kind == "rejected"}
+    (seen, kept), *_ = [(rows, count) for kind, _, rows, count in found if kind is None] or [(0, 0)]
+    counted = {what: rows for kind, what, rows, _ in found if kind == COUNT}
+    reasons = {what: rows for kind, what, rows, _ in found if kind == REJECT}
     return Totals(
         kept=kept,
-        duplicates=pairs_seen - kept,
+        duplicates=seen - kept,
         left_out_by={name: counted[name] for name in sorted(counted) if name in left_out},
         rejected=sum(reasons.values()),
         rejected_by=dict(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))),

@@ -47,7 +47,10 @@ def refused(capsys: pytest.CaptureFixture[str], elsewhere: Path):
 
 def test_an_unknown_verb(refused) -> None:
     code, said = refused("dance")
-    assert (code, said) == (2, "verb 'dance' is not known; choose one of: check, demo, doctor, generate, simulate.")
+    assert (code, said) == (
+        2,
+        "verb 'dance' is not known; choose one of: check, demo, describe, doctor, generate, simulate.",
+    )
 
 
 def test_an_unknown_model(refused) -> None:

@@ -1,4 +1,4 @@
-"""Kernels on sorted lists without repeats: which numbers occur together, what two lists share, and trades between them.
+"""Kernels on sorted lists without repeats: which numbers occur together, what two lists share, and swaps between them.
 
 Lists lie end to end: list v is `values[starts[v]:starts[v + 1]]`, ascending. `starts[0]` is 0.
 """
@@ -6,7 +6,7 @@ Lists lie end to end: list v is `values[starts[v]:starts[v + 1]]`, ascending. `s
 import numpy as np
 from numpy.typing import NDArray
 
-from ropewalk.arrays.chance import permuted, pick
+from ropewalk.arrays.chance import pick
 from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import mixed_long
 
@@ -63,72 +63,38 @@ def others_picked(starts: Longs, members: Longs, rows: Longs, drawn: Longs, stat
 
 
 @compiled
-def trade(starts: Longs, values: Longs, names: Longs, turns: int, state: np.uint64) -> None:
-    """Let the lists trade in place, `turns` times, each time in new pairs; one is left out where their number is odd.
+def swap(starts: Longs, values: Longs, times: int, state: np.uint64) -> None:
+    """Let the lists swap values in place, as many times as there are values, `times` over; they end up unsorted.
 
-    Two lists that trade keep what both hold and deal out the rest anew, uniformly, each as many as it had (a curveball
-    trade; Strona et al. 2014). So every list keeps its length, and every value the number of lists that hold it.
+    A swap takes two of all values at random and exchanges them, unless a list would then hold one of them twice. So
+    every list keeps its length, and every value the number of lists that hold it; any such state is as likely as any
+    other in the end. Lists bring their order with them: sort them first where it must not matter.
     """
-    lists = starts.size - 1
-    partner = np.empty(lists, np.int64)
-    longest = np.int64(0)
-    for one in range(lists):
-        longest = max(longest, starts[one + 1] - starts[one])
-    mine, theirs = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    for turn in range(turns):
-        of_turn = mixed_long(np.int64(turn), state)
-        for one in range(lists):
-            partner[permuted(one, lists, of_turn)] = one
-        for first in range(0, lists - 1, 2):
-            a, b = partner[first], partner[first + 1]
-            of_pair = mixed_long(names[b], mixed_long(names[a], of_turn))
-            _dealt(values[starts[a] : starts[a + 1]], values[starts[b] : starts[b + 1]], mine, theirs, of_pair)
-
-
-@compiled
-def _dealt(a: Longs, b: Longs, mine: Longs, theirs: Longs, state: np.uint64) -> None:
-    """Deal out anew what only one of two lists holds, in ascending order, so that both stay sorted."""
-    left = a.size + b.size - 2 * _both(a, b)  # to be dealt out, of which `wanted` go to a
-    wanted = left - (b.size - _both(a, b))
-    if wanted in (0, left):
-        return
-    i, j, at_mine, at_theirs = 0, 0, 0, 0
-    while i < a.size or j < b.size:
-        if i < a.size and j < b.size and a[i] == b[j]:
-            mine[at_mine] = theirs[at_theirs] = a[i]
-            at_mine += 1
-            at_theirs += 1
-            i += 1
-            j += 1
+    owner = np.empty(values.size, np.int64)
+    for one in range(starts.size - 1):
+        owner[starts[one] : starts[one + 1]] = one
+    for attempt in range(times * values.size):
+        i = pick(mixed_long(np.int64(2 * attempt), state), values.size)
+        j = pick(mixed_long(np.int64(2 * attempt + 1), state), values.size)
+        a, b = owner[i], owner[j]
+        if a == b or values[i] == values[j]:
             continue
-        if j == b.size or (i < a.size and a[i] < b[j]):
-            value = a[i]
-            i += 1
-        else:
-            value = b[j]
-            j += 1
-        if pick(mixed_long(np.int64(left), state), left) < wanted:  # of `left` values `wanted` are his: this one too?
-            mine[at_mine] = value
-            at_mine += 1
-            wanted -= 1
-        else:
-            theirs[at_theirs] = value
-            at_theirs += 1
-        left -= 1
-    a[:] = mine[: a.size]
-    b[:] = theirs[: b.size]
+        if not (
+            _holds(values, starts[a], starts[a + 1], values[j]) or _holds(values, starts[b], starts[b + 1], values[i])
+        ):
+            values[i], values[j] = values[j], values[i]
 
 
 @compiled
-def _both(a: Longs, b: Longs) -> Long:
-    both, i, j = 0, 0, 0
-    while i < a.size and j < b.size:
-        if a[i] == b[j]:
-            both += 1
-            i += 1
-            j += 1
-        elif a[i] < b[j]:
-            i += 1
-        else:
-            j += 1
-    return both
+def _holds(values: Longs, start: Long, end: Long, wanted: Long) -> bool:
+    for at in range(start, end):  # noqa: SIM110 (numba compiles no generator)
+        if values[at] == wanted:
+            return True
+    return False
+
+
+@compiled
+def sort_lists(starts: Longs, values: Longs) -> None:
+    """Bring every list into ascending order, in place."""
+    for one in range(starts.size - 1):
+        values[starts[one] : starts[one + 1]].sort()

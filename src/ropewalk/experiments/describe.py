@@ -19,6 +19,8 @@ from ropewalk.universes.interests import Interests, gather
 from ropewalk.universes.overlap import DRAWS, measure_overlap
 from ropewalk.universes.tails import power_law
 
+SPREAD = {"subscribers_per_topic": "subscribers per topic", "subscriptions_per_node": "subscriptions per node"}
+
 
 @dataclass(frozen=True, slots=True)
 class Description:
@@ -28,6 +30,11 @@ class Description:
     subscribers_per_topic: Distribution
     subscriptions_per_node: Distribution
     topic_matrix: NDArray[np.float64]
+
+
+def settings_of(universe: Store, draws: int) -> dict[str, Any]:
+    """What a description depends on, besides the seed."""
+    return {"universe": universe.manifest.digest, "draws": draws}
 
 
 def describe(

@@ -23,7 +23,7 @@ from ropewalk.arrays.lists import Longs, others_picked, shared_in_pairs
 from ropewalk.tables.frames import chance_column
 from ropewalk.universes.distributions import Distribution
 from ropewalk.universes.interests import Interests, flat, pairs_of
-from ropewalk.universes.rewire import PASSES, TURNS, rewired
+from ropewalk.universes.rewire import PASSES, TIMES, rewired
 
 DRAWS = 100_000
 
@@ -55,7 +55,7 @@ def measure_overlap(interests: Interests, popularity: Distribution, seed: int, d
     """J and J' of a universe, J0 and J0' of the same rewired, as a document; draws is 0 where no topic is shared."""
     eligible = interests.subscription_count - int(popularity.counts[popularity.values == 1].sum())
     if not eligible:
-        return {"draws": 0}
+        return {"asked": draws, "draws": 0}
     found = overlap_of(interests, interests.nodes, eligible, seed, draws)
     shuffled = rewired(interests.nodes, interests.subscription_count, seed).persist(StorageLevel.DISK_ONLY)
     try:
@@ -71,9 +71,10 @@ def measure_overlap(interests: Interests, popularity: Distribution, seed: int, d
         "J'/J0'": ratio_of(found.without_topic, expected.without_topic),
     }
     return {
+        "asked": draws,
         "draws": found.draws,
         **{name: mean.document() if mean is not None else None for name, mean in means.items()},
-        "rewiring": {"passes": PASSES, "trades_per_node": PASSES * TURNS},
+        "rewiring": {"passes": PASSES, "swaps_per_subscription": PASSES * TIMES},
     }
 
 

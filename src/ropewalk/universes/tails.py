@@ -27,7 +27,7 @@ OTHERS = ("lognormal", "exponential")
 
 
 def power_law(distribution: Distribution) -> dict[str, Any]:
-    """The fit as a document; where none is possible, `why` says so and the exponent is None."""
+    """The fit as a document; where none is possible, the exponent is None. Either way a sentence says it all."""
     if distribution.size < SMALLEST_TAIL:
         return _none(f"there are {distribution.size} values, and a fit to fewer than {SMALLEST_TAIL} says nothing")
     if distribution.values.size <= 2:  # noqa: PLR2004 (through two points goes every law)
@@ -43,11 +43,26 @@ def power_law(distribution: Distribution) -> dict[str, Any]:
             return fit
         fit["against"] = {other: _against(found, other) for other in OTHERS}
         fit["from_minimum"] = _document(at_minimum, distribution, lowest)
-    return fit
+    return fit | {"sentence": _sentence(fit)}
 
 
 def _none(why: str) -> dict[str, Any]:
-    return {"exponent": None, "why": f"{why}."}
+    return {"exponent": None, "sentence": f"No power law was fitted: {why}."}
+
+
+def _sentence(fit: dict[str, Any]) -> str:
+    verdicts = [_verdict(other, against) for other, against in fit["against"].items()]
+    return (
+        f"From {fit['xmin']} on ({fit['tail_share']:.1%} of the values) a power law of exponent {fit['exponent']:.2f}"
+        f" +- {fit['standard_error']:.2f} fits best; {' and '.join(verdicts)}."
+    )
+
+
+def _verdict(other: str, against: dict[str, Any]) -> str:
+    article = "an" if other[0] in "aeiou" else "a"
+    if against["better"] == "undecided":
+        return f"{article} {other} fits it as well"
+    return f"{article} {other} fits it {'worse' if against['better'] == 'power law' else 'better'}"
 
 
 def _xmin(distribution: Distribution) -> int:

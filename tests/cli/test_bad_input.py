@@ -160,6 +160,22 @@ def test_a_table_that_lost_a_file(refused, spark: Session, universe: Path, elsew
     assert "copy/subscriptions has 300 rows, but its manifest says " in said
 
 
+def test_a_universe_to_describe_that_lost_a_file(refused, spark: Session, universe: Path, elsewhere: Path) -> None:
+    shutil.copytree(universe, elsewhere / "copy")
+    fewer = spark.read.parquet(f"file:{universe}/subscriptions").limit(300)
+    fewer.write.mode("overwrite").parquet(f"file:{elsewhere}/copy/subscriptions")
+    code, said = refused("describe", "copy")
+    assert code == 3
+    assert "copy/subscriptions has 300 rows, but its manifest says " in said
+
+
+def test_a_description_over_a_folder(refused, universe: Path, elsewhere: Path) -> None:
+    (elsewhere / "folder").mkdir()
+    code, said = refused("describe", str(universe), "--report", "folder")
+    assert code == 2
+    assert said == "folder cannot be written (Is a directory); choose another place for the report."
+
+
 def test_a_table_that_was_cut_short(refused, universe: Path, elsewhere: Path) -> None:
     shutil.copytree(universe, elsewhere / "copy")
     for file in (elsewhere / "copy" / "subscriptions").glob("*.parquet"):

@@ -17,7 +17,8 @@ def power_law_sample(exponent: float, xmin: int, size: int, seed: int = 1) -> np
     """Exact: the inverse of the summed probabilities of a million whole numbers."""
     numbers = np.arange(xmin, xmin + 1_000_000)
     summed = np.cumsum(numbers**-exponent / zeta(exponent, xmin))
-    return numbers[np.searchsorted(summed, np.random.default_rng(seed).random(size) * summed[-1])]
+    drawn: np.ndarray = numbers[np.searchsorted(summed, np.random.default_rng(seed).random(size) * summed[-1])]
+    return drawn
 
 
 @pytest.mark.parametrize(("exponent", "xmin"), [(1.8, 1), (2.2, 1), (2.5, 3), (3.2, 10)])

@@ -58,6 +58,8 @@ def show_description(document: dict[str, Any]) -> None:
     for name, words in SPREAD.items():
         console.print(f"{words}: {document[name]['power_law']['sentence']}", soft_wrap=True)
     console.print(_correlation(document))
+    compared = [_compared(document[f"{what}_correlation"], f"{what}s") for what in ("topic", "node")]
+    console.print(f"  of all pairs among {' and '.join(compared)}", soft_wrap=True)
     console.print(_overlap(document["overlap"]))
 
 
@@ -82,13 +84,12 @@ def _correlation(document: dict[str, Any]) -> Table:
     topics, nodes = document["topic_correlation"], document["node_correlation"]
     table = _table("correlation", "value", "standard error")
     if "mean" in topics:
-        table.add_row(f"of two topics, mean ({_compared(topics, 'topics')})", *_with_error(topics["mean"]))
+        table.add_row("of two topics, mean", *_with_error(topics["mean"]))
         table.add_row("of two topics, mean of |r|", *_with_error(topics["mean_absolute"]))
         for bound, share in topics["above"].items():
             table.add_row(f"pairs of topics above {bound}", *_percent(share))
     for level, share in nodes.get("significant", {}).items():
-        of = f" ({_compared(nodes, 'nodes')})" if level == next(iter(nodes["significant"])) else ""
-        table.add_row(f"pairs of nodes significant at {level} %{of}", *_percent(share))
+        table.add_row(f"pairs of nodes significant at {level} %", *_percent(share))
     return table
 
 
@@ -97,7 +98,7 @@ def _compared(of: dict[str, Any], what: str) -> str:
 
 
 def _overlap(overlap: dict[str, Any]) -> Table:
-    table = _table(f"overlap of two nodes that share a topic ({overlap['draws']} draws)", "value", "standard error")
+    table = _table(f"two who share a topic ({overlap['draws']} draws)", "value", "standard error")
     words = {
         "J": "J, mean Jaccard similarity",
         "J0": "J0, after rewiring",

@@ -95,7 +95,8 @@ def log_log(lines: Sequence[Line], x_label: str, y_label: str) -> Markup:
 def heat_map(matrix: NDArray[np.float64], limit: float, label: str) -> Markup:
     """A square of values from -limit to limit: one shade above 0, another below, and 0 lets the page shine through."""
     warm, cold = (tuple(int(shade[at : at + 2], 16) / 255 for at in (1, 3, 5)) for shade in SHADES[:2])
-    shades = LinearSegmentedColormap.from_list("correlation", [(*cold, 1.0), (*cold, 0.0), (*warm, 0.0), (*warm, 1.0)])
+    stops = [(0.0, (*cold, 1.0)), (0.5, (*cold, 0.0)), (0.5, (*warm, 0.0)), (1.0, (*warm, 1.0))]
+    shades = LinearSegmentedColormap.from_list("correlation", stops)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.0, 5.6), layout="constrained")
         axes = figure.add_subplot()

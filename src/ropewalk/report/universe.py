@@ -9,10 +9,12 @@ from markupsafe import Markup
 from ropewalk.experiments.describe import SPREAD, Description
 from ropewalk.report.figures import Line, heat_map, log_log
 from ropewalk.report.page import Section, rendered, write_page
-from ropewalk.universes.distributions import Distribution
+from ropewalk.universes.distributions import Distribution, Longs
+from ropewalk.universes.tails import share_from
 
 POINTS = 200  # of a distribution that are drawn
 POINTS_SHOWN = ("mean", "median", "p90", "p99", "max", "min")
+EVERYTHING = "power law of everything"
 CEILING = 0.05  # the least correlation that is drawn at full strength
 
 
@@ -72,24 +74,22 @@ def _fits(fit: dict[str, Any]) -> dict[str, dict[str, Any]]:
     from_minimum = fit["from_minimum"]
     if from_minimum["exponent"] is None or from_minimum["xmin"] == fit["xmin"]:
         return {"power law": fit}
-    return {"power law of the tail": fit, "power law of everything": from_minimum}
+    return {"power law of the tail": fit, EVERYTHING: from_minimum}
 
 
 def _law(distribution: Distribution, law: dict[str, Any], said: str) -> Line:
-    """The fitted law, from xmin to the largest value, through the share that lies above xmin."""
-    ends = np.geomspace(law["xmin"], max(int(distribution.values[-1]), law["xmin"] + 1), 20)
-    # The sum over all larger whole numbers, which beyond the first few is an integral from half a step below.
-    shares = ((ends - 0.5) / (law["xmin"] - 0.5)) ** (1 - law["exponent"]) * law["tail_share"]
+    """A fitted law, from its xmin to the largest value."""
+    values = np.unique(np.geomspace(law["xmin"], distribution.values[-1], 40).round().astype(np.int64))
     return Line(
         f"{said}, exponent {law['exponent']:.2f}",
-        ends.tolist(),
-        shares.tolist(),
+        values.tolist(),
+        share_from(law, values).tolist(),
+        shade=2 if said == EVERYTHING else 0,
         dashed=True,
-        shade=0 if "everything" not in said else 2,
     )
 
 
-def _spaced(values: "np.ndarray[Any, np.dtype[np.int64]]") -> "np.ndarray[Any, np.dtype[np.int64]]":
+def _spaced(values: Longs) -> Longs:
     """Places of at most about `POINTS` values, evenly spaced on a logarithmic axis, the first and the last among them."""
     if values.size <= POINTS:
         return np.arange(values.size)

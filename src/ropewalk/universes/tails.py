@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 import powerlaw
+from numpy.typing import NDArray
 from scipy.special import zeta
 
-from ropewalk.universes.distributions import Distribution
+from ropewalk.universes.distributions import Distribution, Longs
+
+Floats = NDArray[np.float64]
 
 SCANNED = (
     100_000  # values among which xmin is looked for: beyond, as many quantiles; on a million that takes 3 s, not 45
@@ -44,6 +47,12 @@ def power_law(distribution: Distribution) -> dict[str, Any]:
         fit["against"] = {other: _against(found, other) for other in OTHERS}
         fit["from_minimum"] = _document(at_minimum, distribution, lowest)
     return fit | {"sentence": _sentence(fit)}
+
+
+def share_from(law: dict[str, Any], values: Longs) -> Floats:
+    """What share of all values is at least as large as each of these, if the fitted law holds from its xmin on."""
+    shares: Floats = zeta(law["exponent"], values) / zeta(law["exponent"], law["xmin"]) * law["tail_share"]
+    return shares
 
 
 def _none(why: str) -> dict[str, Any]:

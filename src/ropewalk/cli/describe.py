@@ -23,7 +23,7 @@ from ropewalk.universes.overlap import DRAWS
 @click.argument("folder", metavar="DIR", type=options.FOLDER)
 @click.option(
     "--draws",
-    type=click.IntRange(1, 10_000_000),
+    type=click.IntRange(1, 1_000_000),
     default=DRAWS,
     show_default=True,
     help="Pairs of nodes to estimate the overlap from.",

@@ -84,12 +84,12 @@ def _correlation(document: dict[str, Any]) -> Table:
     topics, nodes = document["topic_correlation"], document["node_correlation"]
     table = _table("correlation", "value", "standard error")
     if "mean" in topics:
-        table.add_row("of two topics, mean", *_with_error(topics["mean"]))
-        table.add_row("of two topics, mean of |r|", *_with_error(topics["mean_absolute"]))
+        table.add_row("of two topics, mean", *_with_error(topics["mean"], exact=topics["exact"]))
+        table.add_row("of two topics, mean of |r|", *_with_error(topics["mean_absolute"], exact=topics["exact"]))
         for bound, share in topics["above"].items():
-            table.add_row(f"pairs of topics above {bound}", *_percent(share))
+            table.add_row(f"pairs of topics above {bound}", *_percent(share, exact=topics["exact"]))
     for level, share in nodes.get("significant", {}).items():
-        table.add_row(f"pairs of nodes significant at {level} %", *_percent(share))
+        table.add_row(f"pairs of nodes significant at {level} %", *_percent(share, exact=nodes["exact"]))
     return table
 
 
@@ -112,9 +112,9 @@ def _overlap(overlap: dict[str, Any]) -> Table:
     return table
 
 
-def _with_error(of: dict[str, float]) -> tuple[str, str]:
-    return f"{of['value']:.4f}", f"{of['standard_error']:.4f}" if of["standard_error"] else "exact"
+def _with_error(of: dict[str, float], *, exact: bool = False) -> tuple[str, str]:
+    return f"{of['value']:.4f}", "exact" if exact else f"{of['standard_error']:.4f}"
 
 
-def _percent(of: dict[str, float]) -> tuple[str, str]:
-    return f"{of['value']:.2%}", f"{of['standard_error']:.2%}" if of["standard_error"] else "exact"
+def _percent(of: dict[str, float], *, exact: bool) -> tuple[str, str]:
+    return f"{of['value']:.2%}", "exact" if exact else f"{of['standard_error']:.2%}"

@@ -158,6 +158,17 @@ def test_nothing_overlaps_where_no_topic_is_shared(spark: Session) -> None:
     assert measure_overlap(alone, subscribers_per_topic(alone), 1) == {"asked": 100_000, "draws": 0}
 
 
+@pytest.mark.parametrize("pairs", [[(1, 10)], [(1, 10), (2, 10)], [(1, 10), (1, 20)]], ids=["one", "topic", "node"])
+def test_the_smallest_universes_have_nothing_to_correlate(spark: Session, pairs: list[tuple[int, int]]) -> None:
+    whole = gather(frame_of(spark, pairs))
+    topics = topic_correlation(whole, 1)
+    assert topics.document["pairs"] == 0
+    assert "mean" not in topics.document
+    assert node_correlation(whole, 1)["pairs"] == 0
+    found = measure_overlap(whole, subscribers_per_topic(whole), 1, draws=10)
+    assert found["draws"] == (10 if len({node for node, _ in pairs}) > 1 else 0)
+
+
 def test_rewiring_keeps_every_nodes_and_every_topics_number(
     spark: Session, random_pairs: list[tuple[int, int]]
 ) -> None:

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from ropewalk.cli.main import main
+from ropewalk.cli.main import VERBS, main
 from ropewalk.tables.session import Session
 from waiting import wait_until
 
@@ -47,7 +47,7 @@ def refused(capsys: pytest.CaptureFixture[str], elsewhere: Path):
 
 def test_an_unknown_verb(refused) -> None:
     code, said = refused("dance")
-    assert (code, said) == (2, "verb 'dance' is not known; choose one of: check, demo, doctor, generate, simulate.")
+    assert (code, said) == (2, f"verb 'dance' is not known; choose one of: {', '.join(sorted(VERBS))}.")
 
 
 def test_an_unknown_model(refused) -> None:
@@ -155,6 +155,22 @@ def test_a_table_that_lost_a_file(refused, spark: Session, universe: Path, elsew
     code, said = refused("simulate", "stan", "copy", "--out", "run")
     assert code == 3
     assert "copy/subscriptions has 300 rows, but its manifest says " in said
+
+
+def test_a_universe_to_describe_that_lost_a_file(refused, spark: Session, universe: Path, elsewhere: Path) -> None:
+    shutil.copytree(universe, elsewhere / "copy")
+    fewer = spark.read.parquet(f"file:{universe}/subscriptions").limit(300)
+    fewer.write.mode("overwrite").parquet(f"file:{elsewhere}/copy/subscriptions")
+    code, said = refused("describe", "copy")
+    assert code == 3
+    assert "copy/subscriptions has 300 rows, but its manifest says " in said
+
+
+def test_a_description_over_a_folder(refused, universe: Path, elsewhere: Path) -> None:
+    (elsewhere / "folder").mkdir()
+    code, said = refused("describe", str(universe), "--report", "folder")
+    assert code == 2
+    assert said == "folder cannot be written (Is a directory); choose another place for the report."
 
 
 def test_a_table_that_was_cut_short(refused, universe: Path, elsewhere: Path) -> None:

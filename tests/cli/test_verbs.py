@@ -159,3 +159,36 @@ def test_doctor_without_java_says_what_to_do(
     out = capsys.readouterr().out
     assert "MISSING" in out
     assert "ropewalk[java]" in out
+
+
+@pytest.mark.timeout(300)
+def test_describe(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "grid", "--set", "fig6", "--out", "u"]) == 0
+    capsys.readouterr()
+    before = sorted(path.name for path in (elsewhere / "u").rglob("*"))
+    assert main(["describe", "u", "--draws", "1000", "--json", "--report", "pages/u.html"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert list(document)[:5] == ["universe", "seed", "nodes", "topics", "subscriptions"]
+    assert (document["nodes"], document["topics"]) == (100, 16)
+    for spread, many in (("subscribers_per_topic", "topics"), ("subscriptions_per_node", "nodes")):
+        assert document[spread]["mean"] == document["subscriptions"] / document[many]
+        assert (
+            document[spread]["min"] <= document[spread]["median"] <= document[spread]["p90"] <= document[spread]["max"]
+        )
+    assert document["subscribers_per_topic"]["power_law"]["exponent"] is None  # 16 values say nothing
+    assert document["topic_correlation"]["pairs"] == 16 * 15 // 2
+    assert set(document["node_correlation"]["significant"]) == {"90", "95", "98", "99"}
+    assert document["overlap"]["draws"] == 1000
+    assert document["overlap"]["J/J0"]["value"] > 1  # who is near shares interests
+    assert sorted(path.name for path in (elsewhere / "u").rglob("*")) == before
+    page = (elsewhere / "pages" / "u.html").read_text()
+    assert page.count("<svg") == 3
+    assert "<script" not in page
+    assert "http://" not in page.replace("http://www.w3.org/", "")
+    assert "https://" not in page
+    assert len(page) < 400_000
+
+    assert main(["describe", "u", "--draws", "1000"]) == 0
+    table = capsys.readouterr().out
+    assert f"{document['overlap']['J']['value']:.4f}" in table
+    assert "subscribers per topic: No power law was fitted: there are 16 values" in table

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 UV = Path(sys.executable).parent / "uv"
-LAB = ["pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2"]
+LAB = ["pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2", "powerlaw", "scipy"]
 
 
 def run(*command: object) -> subprocess.CompletedProcess[str]:

@@ -21,7 +21,7 @@ from ropewalk.tables.java import OLDEST, find_java
 from ropewalk.tables.machine import cores, memory_bytes, on_memory
 
 GIB = 2**30
-LAB = ("pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2")
+LAB = ("pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2", "powerlaw", "scipy")
 GET_LAB = "pip install 'ropewalk[lab]'"
 LITTLE_MEMORY = 3 * GIB
 LITTLE_DISK = 5 * GIB

@@ -20,6 +20,7 @@ from ropewalk.errors import RopewalkError, UsageError
 VERBS = {
     "check": "Say whether stores are sound.",
     "demo": "Generate a universe, align it with StaN on embedded Spark, and write a report.",
+    "describe": "Say what a universe looks like: how subscriptions are spread, correlated and shared.",
     "doctor": "Say what this machine has, and what to do about what is missing.",
     "generate": "Make a workload up.",
     "ingest": "Read a trace.",

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from markupsafe import Markup
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 INK = "#0b0c0d"  # drawn in this, then replaced by the page's own text colour: light and dark
+FINEST = 200  # squares along the side of a heat map
 SHADES = ("#c2571a", "#2b7a9b", "#6a8f3c", "#8a5fa8")
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ropewalk",  # fixed, or every drawing gets new ids
@@ -61,6 +65,56 @@ def chart(lines: Sequence[Line], x_label: str, y_label: str, *, steps: bool = Fa
         axes.grid(visible=True, color=INK, alpha=0.12, linewidth=0.8)
         axes.legend(frameon=False, loc="best")
         return _svg(figure)
+
+
+def log_log(lines: Sequence[Line], x_label: str, y_label: str) -> Markup:
+    """Lines over logarithmic axes; solid ones are measured and drawn as points, dashed ones are laws."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.0, 3.4), layout="constrained")
+        axes = figure.add_subplot()
+        for line in lines:
+            axes.plot(
+                line.x,
+                line.y,
+                label=line.label,
+                color=SHADES[line.shade],
+                linestyle="--" if line.dashed else "",
+                linewidth=1.8,
+                marker="" if line.dashed else "o",
+                markersize=3,
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+        axes.grid(visible=True, color=INK, alpha=0.12, linewidth=0.8)
+        axes.legend(frameon=False, loc="best")
+        return _svg(figure)
+
+
+def heat_map(matrix: NDArray[np.float64], limit: float, label: str) -> Markup:
+    """A square of values from -limit to limit: one shade above 0, another below, and 0 lets the page shine through."""
+    warm, cold = (tuple(int(shade[at : at + 2], 16) / 255 for at in (1, 3, 5)) for shade in SHADES[:2])
+    stops = [(0.0, (*cold, 1.0)), (0.5, (*cold, 0.0)), (0.5, (*warm, 0.0)), (1.0, (*warm, 1.0))]
+    shades = LinearSegmentedColormap.from_list("correlation", stops)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.0, 5.6), layout="constrained")
+        axes = figure.add_subplot()
+        shown = axes.imshow(_coarse(matrix), cmap=shades, vmin=-limit, vmax=limit, interpolation="nearest")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.spines[:].set_visible(True)
+        figure.colorbar(shown, ax=axes, label=label, shrink=0.8)
+        return _svg(figure)
+
+
+def _coarse(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means of squares of equal size (the last ones may be smaller), so that a page stays small."""
+    size = matrix.shape[0]
+    cuts = np.arange(0, size, -(-size // FINEST))
+    sums = np.add.reduceat(np.add.reduceat(matrix, cuts, axis=0), cuts, axis=1)
+    sides = np.diff(np.append(cuts, size))
+    return np.asarray(sums / np.outer(sides, sides))
 
 
 def _svg(figure: Figure) -> Markup:

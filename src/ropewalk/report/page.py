@@ -33,7 +33,11 @@ class Section:
 
 def write_report(path: Path, document: dict[str, Any], rows: Iterable[Row]) -> None:
     """Write the page of a run (the document of `simulate` and all its measures) to `path`."""
-    text = render(document, rows)
+    write_page(path, render(document, rows))
+
+
+def write_page(path: Path, text: str) -> None:
+    """Put a page in its place, whole or not at all."""
     with _drafted(path) as draft:
         draft.write_text(text, encoding="utf-8")
         draft.replace(path)
@@ -73,17 +77,22 @@ def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
     sections = [_distribution(value)]
     if "by_round" in document["pvs"]:
         sections.insert(0, _by_round(document))
-    environment = Environment(
-        loader=PackageLoader("ropewalk", "report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    text = environment.get_template("page.html.j2").render(
+    return rendered(
+        "page.html.j2",
         document=document,
-        version=__version__,
         held=HELD,
         fitness=FITNESS,
         sections=sections,
         command=_command(document),
     )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A template of this folder, filled in."""
+    environment = Environment(
+        loader=PackageLoader("ropewalk", "report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    text = environment.get_template(template).render(version=__version__, **values)
     assert len(text) <= LARGEST, f"the report has grown to {len(text)} bytes"
     return text
 

@@ -21,7 +21,7 @@ from ropewalk.workloads.reading.bzip2 import blocks
 
 Packing = Literal["plain", "gzip", "bzip2"]
 
-PLAIN_PART = 32 * 2**20  # bytes of a plain file in one part: some tasks for every core, and each worth its start
+PLAIN_PART = 16 * 2**20  # bytes of a plain file in one part: some tasks for every core, and each worth its start
 BZIP2_PART = 6 * 2**20  # likewise of an archive
 PIECE = 2**20  # bytes handed on at a time, and what a task holds
 HEAD = 2**16  # bytes looked at to see what a file is

@@ -1,6 +1,6 @@
 """Universes like those that StaN was evaluated on: as large, as skewed and as alike as subscriptions in real traces.
 
-Paper: StaN section 4, Table 1: universes cut from LiveJournal and Wikipedia, which nobody has any more. It prints how many
+Paper: StaN sections 3.1 and 3.2, Table 1: universes cut from LiveJournal and Wikipedia, which nobody has any more. It prints how many
 nodes and topics they had (the sets L0 to L8 and W0 to W8), that both laws are power laws, and that topics with fewer than
 30 subscribers were left out of all but L0 and W0. Exponents, means and correlations are ours: see `SETS`.
 """
@@ -47,12 +47,12 @@ class TraceLike:
     mean_subscriptions: float = parameter("Mean subscriptions of a node.")
     popularity_exponent: float = parameter("Of subscribers per topic: the share that has x falls as x^-exponent.")
     interest_exponent: float = parameter("Of subscriptions per node, likewise.")
-    min_subscribers: int = parameter("Least subscribers of a topic.", default=30)  # StaN section 4
+    min_subscribers: int = parameter("Least subscribers of a topic.", default=30)  # StaN section 3.1
     min_subscriptions: int = parameter("Least subscriptions of a node.", default=1)  # ours: nobody is there for nothing
     max_subscriptions: int = parameter("Most subscriptions of a node; 0: every topic.", default=0)  # ours: no limit
     correlation: float = parameter("0: independent subscriptions; 1: as alike as can be.", default=0.5)  # ours: between
-    overlay: str = "fixed"  # StaN section 4: every subscriber of a topic picks as many neighbours
-    connectivity: float = 0.99  # StaN section 4
+    overlay: str = "fixed"  # StaN section 3.3: every subscriber of a topic picks as many neighbours
+    connectivity: float = 0.99  # StaN section 3.3
 
     def __post_init__(self) -> None:
         refuse_unless(1, LARGEST, nodes=self.nodes, topics=self.topics)
@@ -161,13 +161,13 @@ def _subscriber(plan: Plan, seed: int) -> Callable[[Iterator[pa.RecordBatch]], I
 
 # The paper prints nodes and topics. The rest is ours:
 # - Exponents: one pair for each trace, as its figures 3 and 4 show one shape for all universes of a trace. Wikipedia's
-#   topics are many for its nodes (each node needs 13 to 24 of them before any topic is above 30), so its popularity has
+#   topics are many for its nodes (each node needs 12 to 24 of them before any topic is above 30), so its popularity has
 #   to be steep and its nodes follow 3 topics at least. L0 and W0 are not pruned, so their laws begin at 1 subscriber;
 #   to have as many subscriptions as L1 and W1 they have to be flatter.
 # - Means: as high as it takes for both laws to run far enough to be told from steeper ones. Where a fit with no upper
 #   end is made, as is usual, it finds exponents up to 5 % too steep.
 # - Correlation: overlap is to be that of real traces against the same ones rewired, 5.5 for friends on LiveJournal and
-#   1.1 for edits of Wikipedia; the largest universes come near, small ones are too crowded to get beyond 1.3.
+#   1.1 for edits of Wikipedia; the largest universes come near, small ones are too crowded to get far (L8 1.25, W8 1.35).
 def _like_livejournal(nodes: int, topics: int, mean: float) -> TraceLike:
     return TraceLike(
         nodes=nodes, topics=topics, mean_subscriptions=mean, popularity_exponent=2.0, interest_exponent=1.7,

@@ -50,10 +50,7 @@ def permuted(index: Long, count: Long, state: np.uint64) -> np.int64:
 
     A balanced Feistel network on the smallest even number of bits that holds `count`, walked until it lands inside.
     """
-    bits = np.int64(2)
-    while (np.int64(1) << bits) < count:
-        bits += 2
-    width = np.uint64(bits // 2)
+    width = _half_width(count)
     low = (ONE << width) - ONE
     value = np.uint64(index)
     while True:
@@ -64,6 +61,30 @@ def permuted(index: Long, count: Long, state: np.uint64) -> np.int64:
         value = (left << width) | right
         if value < np.uint64(count):
             return np.int64(value)
+
+
+@compiled
+def unpermuted(index: Long, count: Long, state: np.uint64) -> np.int64:
+    """What that shuffle puts at `index`: the same network, walked backwards."""
+    width = _half_width(count)
+    low = (ONE << width) - ONE
+    value = np.uint64(index)
+    while True:
+        left, right = value >> width, value & low
+        for turn in range(FEISTEL_ROUNDS - 1, -1, -1):
+            mixed = mixed_long(np.int64(left), mixed_long(np.int64(turn), state))
+            left, right = (right ^ (mixed >> S32)) & low, left
+        value = (left << width) | right
+        if value < np.uint64(count):
+            return np.int64(value)
+
+
+@compiled
+def _half_width(count: Long) -> np.uint64:
+    bits = np.int64(2)
+    while (np.int64(1) << bits) < count:
+        bits += 2
+    return np.uint64(bits // 2)
 
 
 @compiled

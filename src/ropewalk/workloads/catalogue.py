@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ropewalk.workloads import trace_like
 from ropewalk.workloads.adjacency import Adjacency
 from ropewalk.workloads.contract import Model, Source
 from ropewalk.workloads.edges import Edges
@@ -14,6 +15,7 @@ from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.spatial import Spatial
 from ropewalk.workloads.statuses import Statuses
 from ropewalk.workloads.stock_quotes import StockQuotes
+from ropewalk.workloads.trace_like import TraceLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,11 @@ MODELS: dict[str, Entry] = {
     Spatial.name: Entry(Spatial()),
     HierarchicalTopics.name: Entry(HierarchicalTopics()),
     StockQuotes.name: Entry(StockQuotes()),
+    TraceLike.name: Entry(
+        trace_like.USUAL,
+        trace_like.SETS,
+        "As large as StaN's universes from LiveJournal (L0-L8) and Wikipedia (W0-W8).",
+    ),
 }
 
 SOURCES: dict[str, Source] = {

@@ -101,10 +101,49 @@ def test_too_many_rejects_leave_the_rejects_alone(ingest, spark: Session, elsewh
     assert (code, said) == (3, {})
     assert (
         "error: 1 of 3 rows were rejected (1 x 1 field found, 2 expected), more than --max-reject-share 0.05 allows;"
-        " u/rejects holds them, and nothing else was kept." in err
+        " u-rejects holds them, and nothing was kept." in err
     )
-    assert [row["position"] for row in rows(spark, REJECTS)] == [2]
-    assert Store.open(Path("u")).manifest.tables.keys() == {"rejects"}
+    held = Store.open(Path("u-rejects"))
+    assert [row["position"] for row in read_table(spark, held, REJECTS).collect()] == [2]
+    assert held.manifest.tables.keys() == {"rejects"}
+    assert not Path("u").exists()
+
+
+def test_too_many_rejects_leave_an_older_store_alone(ingest, spark: Session, elsewhere: Path) -> None:
+    Path("good.csv").write_text("a,b\n")
+    Path("bad.csv").write_text("a\n")
+    assert ingest("edges", "good.csv")[0] == 0
+    assert ingest("edges", "bad.csv", "--overwrite")[0] == 3
+    assert len(rows(spark, SUBSCRIPTIONS)) == 1
+
+
+def test_two_names_with_one_id_are_refused(ingest, elsewhere: Path) -> None:
+    Path("a.csv").write_text("alicealice000001,news\nJsaHXBzf5jAl1BYN,news\n")
+    code, _, err = ingest("edges", "a.csv")
+    assert code == 4
+    assert "names: a key of (kind, id) is repeated" in err
+
+
+def test_a_header_after_many_comments(ingest, elsewhere: Path) -> None:
+    text = "# a comment\n" * 12_000 + "u,i\n" + "".join(f"{number},t\n" for number in range(20_000))
+    Path("a.csv.gz").write_bytes(gzip.compress(text.encode()))
+    code, said, _ = ingest("edges", "a.csv.gz", "--header", "--comment", "#")
+    assert (code, said["kept"], said["left_out_by"]) == (0, 20_000, {"comment": 12_000})
+
+
+def test_a_list_with_a_long_key_and_many_members(ingest, elsewhere: Path) -> None:
+    Path("a.txt").write_text("k" * 20_000 + "," + ",".join(str(number) for number in range(150_000)) + "\n")
+    code, said, _ = ingest("adjacency", "a.txt")
+    assert (code, said["kept"], said["nodes"]) == (0, 150_000, 1)
+
+
+def test_a_cut_off_archive_is_warned_of(ingest, elsewhere: Path) -> None:
+    packed = gzip.compress("".join(f"{number},t\n" for number in range(50_000)).encode())
+    Path("a.csv.gz").write_bytes(packed[: len(packed) // 2])
+    code, said, err = ingest("edges", "a.csv.gz")
+    assert (code, said["rejected"]) == (0, 1)
+    assert said["kept"] > 10_000
+    assert "warning: part of the input is missing: the archive ends early; see the table `rejects`." in err
 
 
 def test_every_row_rejected_is_too_many_whatever_is_allowed(ingest, elsewhere: Path) -> None:
@@ -144,7 +183,7 @@ def test_a_line_of_100_megabytes(ingest, spark: Session, elsewhere: Path) -> Non
     assert (said["kept"], said["rejected"]) == (2, 1)
     (reject,) = rows(spark, REJECTS)
     assert (reject["position"], reject["text"]) == (2, "x" * 1000)
-    assert reject["reason"] == "the line is 100000000 bytes long, and 1048576 is the most that is read"
+    assert reject["reason"] == "the line is longer than 1048576 bytes, the most that is read"
 
 
 def test_statuses(ingest, spark: Session, elsewhere: Path) -> None:
@@ -173,15 +212,17 @@ def test_statuses(ingest, spark: Session, elsewhere: Path) -> None:
         {"user": {"name": "eve"}, "time": "2009-11-03", "text": "alone", "friends": ["nobody"]},
     ]
     Path("crawl.jsonl").write_text("".join(json.dumps(each) + "\n" for each in said))
+    with Path("crawl.jsonl").open("a") as opened:  # twice the same message, once with more friends
+        opened.write(json.dumps(said[0] | {"friends": ["eve"]}) + "\n")
     code, found, err = ingest("statuses", "crawl.jsonl", "--author", "user.name", "--friend-cap", "4")
     assert code == 0, err
-    assert (found["read"], found["kept"]) == (6, 3)
+    assert (found["read"], found["kept"], found["duplicates"]) == (7, 3, 1)
     assert found["left_out_by"] == {
         "by authors whose friends are not known": 1,
         "by authors with no friend among the authors": 1,
         "by authors with too many friends": 1,
     }
-    assert (found["nodes"], found["topics"], found["subscriptions"]) == (2, 2, 2)
+    assert (found["nodes"], found["topics"], found["subscriptions"]) == (2, 3, 3)
     name = {(row["kind"], row["id"]): row["name"] for row in rows(spark, NAMES)}
     rates = {name["topic", row["topic"]]: row["rate"] for row in rows(spark, TOPICS)}
     # Uses on day 0, 1 and 3: the least-squares line of 0, 1, 2 through them rises by 9/14 a day.
@@ -214,6 +255,12 @@ def test_statuses(ingest, spark: Session, elsewhere: Path) -> None:
         (("edges", "nowhere.csv"), 3, "nowhere.csv does not exist; give the file to read."),
         (("edges", "a.csv", "--node", "1", "--topic", "1"), 2, "the columns 1, 1 are not different"),
         (("edges", "a.csv", "--node", "who"), 2, "column 'who' is named, but no header is read; pass --header"),
+        (
+            ("edges", "a.csv", "--header", "--node", "b"),
+            2,
+            "b and 1 are not different columns of a.csv; name one column",
+        ),
+        (("statuses", "a.csv", "--author", "a'b"), 2, "author is \"a'b\", but must be a field's name"),
         (("edges", "a.csv", "--header", "--node", "who"), 3, "a.csv has no column 'who'; it has: 'a', 'b'."),
         (("edges", "a.csv", "--topic", "7"), 3, "a.csv has no column 7; its first line has 2, counted from 0."),
         (("mediawiki-csv", "a.csv"), 3, "the first line of a.csv must name the columns page_title, page_ns"),

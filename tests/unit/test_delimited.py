@@ -59,6 +59,12 @@ def test_several_blanks_are_one() -> None:
     assert rows(b" a   b \nc d\n", Style(" ")) == ({0: ("a", "b"), 1: ("c", "d")}, {})
 
 
+def test_separators_and_blanks_inside_quotes_stay() -> None:
+    assert rows(b'"a::b"::c\nd::e\n', Style("::")) == ({0: ("a::b", "c"), 1: ("d", "e")}, {})
+    assert rows(b'"New  York"  c \n d  e\n', Style(" ")) == ({0: ("New  York", "c"), 1: ("d", "e")}, {})
+    assert rows(b"a\x1fb::c\n", Style("::")) == ({0: ("a\x1fb", "c")}, {})
+
+
 FIELD = st.text(st.characters(exclude_characters="\r\n\x00", exclude_categories=("Cs",)), max_size=6)
 
 

@@ -93,13 +93,24 @@ def test_a_damaged_block_costs_that_block_only(tmp_path: Path) -> None:
     assert text.endswith(b"".join(found[gap + 1 :]))
 
 
-def test_a_damaged_gzip_ends_with_a_gap(tmp_path: Path) -> None:
-    packed = bytearray(gzip.compress(noise(2_500_000)))
-    packed[-6] ^= 0xFF  # its checksum
+@pytest.mark.parametrize("at", [-6, 0.5], ids=["checksum", "middle"])
+def test_a_damaged_gzip_gives_what_comes_before(tmp_path: Path, at: float) -> None:
+    text = noise(300_000)
+    packed = bytearray(gzip.compress(text))
+    place = int(at) if at < 0 else int(at * len(packed))
+    packed[place : place + 2] = bytes(255 - byte for byte in packed[place : place + 2])
     (tmp_path / "file").write_bytes(packed)
-    assert own(parts_of([tmp_path / "file"])[0])[-1] == Gap(
-        "the archive is damaged (Error -3 while decompressing data: incorrect data check)"
-    )
+    *before, gap = own(parts_of([tmp_path / "file"])[0])
+    assert isinstance(gap, Gap)
+    assert gap.reason.startswith("the archive is damaged from here on (Error -3")
+    joined_before = b"".join(piece for piece in before if isinstance(piece, bytes))
+    assert len(joined_before) >= (len(text) if at < 0 else 0.45 * len(text))
+    assert text.startswith(joined_before[: int(0.45 * len(text))])
+
+
+def test_half_a_character_at_the_end_is_a_gap(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes("a,b\n".encode("utf-16") + b"x")
+    assert own(parts_of([tmp_path / "file"])[0]) == [b"a,b\n", Gap("the file ends in the middle of a character")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-8"])
@@ -129,3 +140,8 @@ def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
         files_of([tmp_path, tmp_path / "a"])
     with pytest.raises(InputError, match="does not exist"):
         files_of([tmp_path / "nothing"])
+    with pytest.raises(InputError, match="no file that can be read from any place"):
+        files_of([Path("/dev/null")])
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(InputError, match="sub is a folder inside a folder"):
+        files_of([tmp_path])

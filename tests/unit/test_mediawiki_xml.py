@@ -3,8 +3,10 @@
 import bz2
 import gzip
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from ropewalk.errors import UsageError
 from ropewalk.workloads.mediawiki_xml import MediaWikiXml
 from ropewalk.workloads.reading import files
 from ropewalk.workloads.reading.files import parts_of
+from ropewalk.workloads.reading.packets import distinct_names, distinct_pairs
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">
   <siteinfo><namespaces><namespace key="0" case="first-letter" /><namespace key="1">Talk</namespace></namespaces></siteinfo>
@@ -32,22 +35,26 @@ def page(title: str, *revisions: str, ns: str = "<ns>0</ns>") -> str:
     return f"  <page>\n<title>{title}</title>{ns}<id>3</id>{''.join(revisions)}</page>\n"
 
 
+def packed(batches: list[pa.RecordBatch], read: Callable, *kinds: str) -> list[dict]:
+    wanted = [batch for batch in batches if len(batch) and batch.column("kind")[0].as_py() in kinds]
+    return [row for batch in read(iter(wanted)) for row in batch.to_pylist()]
+
+
 def read(file: Path, source: MediaWikiXml | None = None, prefixes: dict | None = None):
-    """Pairs with their revisions, counts, and rejects as (position in the file, text, reason)."""
-    pairs, counts, rejects = Counter(), Counter(), []
-    before = 0
+    """Pairs, counts (revisions kept among them), and rejects as (position in the file, text, reason)."""
+    pairs, counts, rejects = set(), Counter(), []
+    before = revisions = 0
     for part in parts_of([file]):
-        found = [row for batch in (source or MediaWikiXml()).read(part, prefixes or {}) for row in batch.to_pylist()]
-        notes = [(row["note"], row) for row in found if row["note"] is not None]
-        name = {(note["kind"], row["node"]): note["text"] for note, row in notes if note["kind"] in ("node", "topic")}
-        for row in found:
-            if row["note"] is None:
-                pairs[name["node", row["node"]], name["topic", row["topic"]]] += row["rows"]
-        counts.update({note["text"]: row["rows"] for note, row in notes if note["kind"] == "count"})
-        rejects += [
-            (before + note["position"], note["text"], note["reason"]) for note, _ in notes if note["kind"] == "reject"
-        ]
-        before += sum(note["position"] for note, _ in notes if note["kind"] == "size")
+        batches = list((source or MediaWikiXml()).read(part, prefixes or {}))
+        found = [row for batch in batches for row in batch.to_pylist()]
+        name = {(row["kind"], row["id"]): row["name"] for row in packed(batches, distinct_names, "node", "topic")}
+        told = packed(batches, distinct_pairs, "pairs")
+        pairs.update((name["node", row["node"]], name["topic", row["topic"]]) for row in told)
+        revisions += sum(row["rows"] for row in found if row["kind"] == "pairs")
+        counts.update({row["text"]: row["rows"] for row in found if row["kind"] == "count"})
+        rejects += [(before + row["position"], row["text"], row["reason"]) for row in found if row["kind"] == "reject"]
+        before += sum(row["position"] for row in found if row["kind"] == "size")
+    counts["revisions"] = revisions
     return pairs, counts, rejects
 
 
@@ -62,10 +69,11 @@ def test_editors_and_pages(tmp_path: Path) -> None:
         + TAIL
     )
     pairs, counts, rejects = read(tmp_path / "dump")
-    assert pairs == {("Ann", "One"): 2, ("Bob", "One"): 1, ("Bøb <3", "Zwei & drei"): 1}
+    assert pairs == {("Ann", "One"), ("Bob", "One"), ("Bøb <3", "Zwei & drei")}
     assert counts == {
         "pages": 3,
         "page tags": 3,
+        "revisions": 4,
         "by IP address": 1,
         "by deleted contributors": 1,
         "by contributors without a name": 1,
@@ -121,16 +129,16 @@ def test_times(tmp_path: Path, since: str | None, until: str | None, kept: str) 
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [
-        ("  <page>\n<title>Bad</title><revision></page>\n", "the page is malformed (mismatched tag, line 2 of it)"),
+        ("  <page>\n<title>Bad</title><revision></page>\n", "the page is malformed (mismatched tag)"),
         (
             page("Bad", revision(by("Eve"), text="a & b")),
-            "the page is malformed (not well-formed (invalid token), line 2 of it)",
+            "the page is malformed (not well-formed (invalid token))",
         ),
         ("  <page><title>Bad</title><ns>0</ns>\n", "the page has no end"),
         ("  <page><ns>0</ns></page>\n", "the page has no title"),
         (
             page("Bad", revision(by("Eve"), text="\udcff")),
-            "the page is malformed (not well-formed (invalid token), line 2 of it)",
+            "the page is malformed (not well-formed (invalid token))",
         ),
     ],
 )
@@ -140,7 +148,7 @@ def test_a_bad_page_costs_that_page_only(tmp_path: Path, broken: str, reason: st
     (tmp_path / "dump").write_bytes(text.encode("utf-8", "surrogateescape"))
     pairs, counts, rejects = read(tmp_path / "dump")
     assert len(pairs) == 20
-    assert counts == {"pages": 21, "page tags": 21}
+    assert counts == {"pages": 21, "page tags": 21, "revisions": 20}
     ((position, shown, found),) = rejects
     assert found == reason
     assert text.encode("utf-8", "surrogateescape")[position:].startswith(b"<page>")
@@ -160,10 +168,28 @@ def test_a_dump_that_breaks_off_keeps_what_came_before(tmp_path: Path) -> None:
     assert rejects[-1][2] == "the archive ends early"
 
 
+def test_a_page_both_malformed_and_endless_is_rejected_once(tmp_path: Path) -> None:
+    (tmp_path / "dump").write_text(
+        HEAD + "<page><title>Bad</title>\x08" + "x" * 1_500_000 + page("Good", revision(by("Ann"))) + TAIL
+    )
+    pairs, counts, rejects = read(tmp_path / "dump")
+    assert pairs == {("Ann", "Good")}
+    assert counts["pages"] == 2
+    assert [reason for _, _, reason in rejects] == ["the page is malformed (not well-formed (invalid token))"]
+
+
+def test_a_revision_without_a_time_is_in_no_time(tmp_path: Path) -> None:
+    text = HEAD + page("One", f"<revision>{by('Ann')}</revision>") + TAIL
+    (tmp_path / "dump").write_text(text)
+    assert read(tmp_path / "dump")[0] == {("Ann", "One")}
+    assert read(tmp_path / "dump", MediaWikiXml(until="2012"))[0] == set()
+    assert read(tmp_path / "dump", MediaWikiXml(since="2012"))[0] == set()
+
+
 def test_utf_16(tmp_path: Path) -> None:
     text = HEAD + page("Страница", revision(by("Иван"))) + TAIL
     (tmp_path / "dump").write_bytes(bz2.compress(text.encode("utf-16")))
-    assert read(tmp_path / "dump")[0] == {("Иван", "Страница"): 1}
+    assert read(tmp_path / "dump")[0] == {("Иван", "Страница")}
 
 
 PAGES = st.lists(
@@ -195,14 +221,19 @@ def test_cuts_change_nothing(tmp_path_factory: pytest.TempPathFactory, pages, si
     file.write_bytes(
         b"".join(bz2.compress(data[start : start + 97], 1) for start in range(0, len(data), 97)) if packed else data
     )
+    whole = read(file)[2]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "PLAIN_PART", size)
         patch.setattr(files, "BZIP2_PART", size)
         pairs, counts, rejects = read(file)
-    assert pairs == expected
+    assert pairs == set(expected)
+    assert counts["revisions"] == expected.total()
     assert counts["pages"] == counts["page tags"] == len(pages)
     assert len(rejects) == sum(editors is None for _, editors in pages)
-    assert all(data[position:].startswith(b"<page>") for position, _, _ in rejects)
+    assert all(
+        data[position:].startswith(shown.encode()) and shown.startswith("<page>") for position, shown, _ in rejects
+    )
+    assert rejects == whole
 
 
 @pytest.mark.parametrize(

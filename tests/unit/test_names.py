@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk.arrays import names
-from ropewalk.arrays.names import Seen, ids_of
+from ropewalk.arrays.names import Seen, ids_of, marks_of
 from ropewalk.ids import identify
 
 
@@ -27,7 +27,8 @@ def test_new_is_what_was_not_there(blocks: list[list[int]]) -> None:
         for each in block:
             expected.append(each not in plain)
             plain.add(each)
-        assert seen.are_new(np.array(block, np.int64)).tolist() == expected
+        ids = np.array(block, np.int64)
+        assert seen.are_new(ids, ids // 7).tolist() == expected
 
 
 def test_a_set_that_is_full_forgets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,6 +36,12 @@ def test_a_set_that_is_full_forgets(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Seen()
     for start in range(0, 20_000, 1000):
         block = np.arange(start, start + 1000)
-        assert seen.are_new(block).all()
-        assert not seen.are_new(block[:10]).any()
-        assert seen._table.size <= 1 << 13
+        assert seen.are_new(block, block).all()
+        assert not seen.are_new(block[:10], block[:10]).any()
+        assert len(seen._table) <= 1 << 13
+
+
+def test_two_names_with_one_id_are_both_new() -> None:
+    names_ = pa.array(["alicealice000001", "JsaHXBzf5jAl1BYN"])
+    assert len(set(ids_of(names_))) == 1
+    assert Seen().are_new(ids_of(names_), marks_of(names_)).all()

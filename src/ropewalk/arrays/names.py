@@ -15,6 +15,7 @@ PRIME_5 = np.uint64(ids.PRIME_5)
 STRIPE, WORD, HALF_WORD = ids.STRIPE, ids.WORD, ids.HALF_WORD
 LANE_TURNS = (np.uint64(1), np.uint64(7), np.uint64(12), np.uint64(18))
 S8, S11, S23, S41, S53, S64 = (np.uint64(bits) for bits in (8, 11, 23, 41, 53, 64))
+OTHER_SEED = np.uint64(0x5EED)
 NOBODY = -1  # no id: they are not negative
 SMALLEST = 1 << 12
 LARGEST = 1 << 23  # places of the set; when it would need more it forgets everything, and names are told again
@@ -22,64 +23,73 @@ LARGEST = 1 << 23  # places of the set; when it would need more it forgets every
 
 def ids_of(names: pa.Array) -> Longs:
     """`ids.identify` of every name in a column of strings."""
+    return _identified(*_held(names), SPARK_SEED)
+
+
+def marks_of(names: pa.Array) -> Longs:
+    """Another hash of every name: two names that share an id have different marks."""
+    return _identified(*_held(names), OTHER_SEED)
+
+
+def _held(names: pa.Array) -> tuple[NDArray[np.int32], Bytes]:
+    """Where in which bytes the names of a column are."""
+    if not len(names):
+        return np.zeros(1, np.int32), np.empty(0, np.uint8)
     _, offsets, data = names.buffers()
     starts = np.frombuffer(offsets, np.int32)[names.offset : names.offset + len(names) + 1]
-    return _identified(starts, np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8))
+    return starts, np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
 
 
 class Seen:
-    """The ids met so far, within bounds: one may be called new again, but a new one is never called seen."""
+    """The names met so far, by id and mark, within bounds: one may be called new again, but a new one is never called seen."""
 
     def __init__(self) -> None:
-        self._table = np.full(SMALLEST, NOBODY, np.int64)
+        self._table = np.full((SMALLEST, 2), NOBODY, np.int64)
         self._count = 0
 
-    def are_new(self, found: Longs) -> NDArray[np.bool_]:
+    def are_new(self, ids: Longs, marks: Longs) -> NDArray[np.bool_]:
         """Which of these were not seen before; from now on they are."""
-        wanted = 2 * (self._count + found.size)
-        if wanted > self._table.size:
+        wanted = 2 * (self._count + ids.size)
+        if wanted > len(self._table):
+            held = self._table[self._table[:, 0] != NOBODY]
             if wanted > LARGEST:
-                self._count, held = 0, np.empty(0, np.int64)
-                wanted = 2 * found.size
-            else:
-                held = self._table[self._table != NOBODY]
-            self._table = np.full(1 << int(wanted - 1).bit_length(), NOBODY, np.int64)
-            _enter(held, self._table)
-        new = _enter(found, self._table)
+                held, wanted = held[:0], 2 * ids.size
+            self._table = np.full((1 << int(wanted - 1).bit_length(), 2), NOBODY, np.int64)
+            self._count = int(np.count_nonzero(_enter(held[:, 0].copy(), held[:, 1].copy(), self._table)))
+        new = _enter(ids, marks, self._table)
         self._count += int(np.count_nonzero(new))
         return new
 
 
 @compiled
-def _enter(found: Longs, table: Longs) -> NDArray[np.bool_]:
-    new = np.zeros(found.size, np.bool_)
-    last = table.size - 1
-    for row in range(found.size):
-        place = found[row] & last
-        while table[place] != NOBODY and table[place] != found[row]:
+def _enter(ids: Longs, marks: Longs, table: Longs) -> NDArray[np.bool_]:
+    new = np.zeros(ids.size, np.bool_)
+    last = table.shape[0] - 1
+    for row in range(ids.size):
+        place = ids[row] & last
+        while table[place, 0] != NOBODY and (table[place, 0] != ids[row] or table[place, 1] != marks[row]):
             place = (place + 1) & last
-        if table[place] == NOBODY:
-            table[place] = found[row]
+        if table[place, 0] == NOBODY:
+            table[place, 0], table[place, 1] = ids[row], marks[row]
             new[row] = True
     return new
 
 
 @compiled
-def _identified(starts: NDArray[np.int32], data: Bytes) -> Longs:
+def _identified(starts: NDArray[np.int32], data: Bytes, seed: np.uint64) -> Longs:
     found = np.empty(starts.size - 1, np.int64)
     for row in range(starts.size - 1):
-        found[row] = np.int64(_hashed(data, starts[row], starts[row + 1]) >> ONE)
+        found[row] = np.int64(_hashed(data, starts[row], starts[row + 1], seed) >> ONE)
     return found
 
 
 @compiled
-def _hashed(data: Bytes, start: Long, end: Long) -> np.uint64:
-    """`ids.mix_bytes` with Spark's seed."""
+def _hashed(data: Bytes, start: Long, end: Long, seed: np.uint64) -> np.uint64:
+    """`ids.mix_bytes`."""
     position = np.int64(start)
     if end - start >= STRIPE:
         mixed = np.uint64(0)
-        lanes = (SPARK_SEED + PRIME_1 + PRIME_2, SPARK_SEED + PRIME_2, SPARK_SEED, SPARK_SEED - PRIME_1)
-        a, b, c, d = lanes
+        a, b, c, d = seed + PRIME_1 + PRIME_2, seed + PRIME_2, seed, seed - PRIME_1
         while end - position >= STRIPE:
             a = _laned(a, _word(data, position))
             b = _laned(b, _word(data, position + 8))
@@ -95,7 +105,7 @@ def _hashed(data: Bytes, start: Long, end: Long) -> np.uint64:
         for lane in (a, b, c, d):
             mixed = (mixed ^ _half_of(lane)) * PRIME_1 + PRIME_4
     else:
-        mixed = SPARK_SEED + PRIME_5
+        mixed = seed + PRIME_5
     mixed += np.uint64(end - start)
     while end - position >= WORD:
         mixed ^= _half_of(_word(data, position))

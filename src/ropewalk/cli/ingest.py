@@ -44,7 +44,7 @@ def _command_of(usual: Source) -> click.Command:
         type=click.FloatRange(0, 1),
         default=0.05,
         show_default=True,
-        help="Keep nothing but the rejects if they are a larger share of the rows than this.",
+        help="Keep nothing, and put the rejects into OUT-rejects, if they are a larger share of the rows.",
     )
     @click.option("--out", type=options.FOLDER, required=True, help="Folder to make.")
     @options.overwrite
@@ -70,6 +70,9 @@ def _command_of(usual: Source) -> click.Command:
             session=spark_for(talk, master),
             phase=talk.phase,
         )
+        for reason in made["rejected_by"]:
+            if "archive" in reason:
+                say(f"warning: part of the input is missing: {reason}; see the table `rejects`.")
         if not made["kept"]:
             say(f"nothing was kept: all {made['read']} rows were left out ({_listed(made['left_out_by'])}).")
         if as_json:

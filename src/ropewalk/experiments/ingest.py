@@ -1,7 +1,7 @@
 """Read a trace and store it: what can be used as a universe, what cannot as rejects."""
 
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,7 +35,7 @@ def ingest(
 ) -> dict[str, Any]:
     """Read `files` into a new store at `out`; the answer is what `ingest --json` prints.
 
-    If too much of the input is rejected, the store holds the rejects alone, and an InputError says so.
+    If too much of the input is rejected, the rejects are stored beside `out`, where nothing changes; an InputError says so.
     """
     settings = settings_of(source, files)
     manifest = Manifest(
@@ -45,38 +45,47 @@ def ingest(
         with phase("read"):
             gathered = source.gathered(spark, files)
         totals = gathered.totals
-        if not totals.read:
-            raise InputError(f"there is nothing in {_called(files)}; give files that hold rows.")
-        too_many = totals.rejected == totals.read or totals.rejected > max_reject_share * totals.read
         try:
             with phase("write"):
+                if not totals.read:
+                    raise InputError(f"there is nothing in {_called(files)}; give files that hold rows.")
+                if totals.rejected == totals.read or totals.rejected > max_reject_share * totals.read:
+                    raise _too_many(gathered, replace(manifest), out, max_reject_share)
                 if totals.rejected:
                     write_table(draft, REJECTS, gathered.rejects)
-                counts = {} if too_many else _write(draft, source, gathered)
+                counts = _write(draft, source, gathered)
         finally:
             gathered.unpersist()
-    if too_many:
-        reasons = "; ".join(f"{rows} x {reason}" for reason, rows in list(totals.rejected_by.items())[:3])
-        raise InputError(
-            f"{totals.rejected} of {totals.read} rows were rejected ({reasons}), more than --max-reject-share"
-            f" {max_reject_share:g} allows; {out / REJECTS.name} holds them, and nothing else was kept."
-        )
     return {
         "universe": manifest.name,
         "format": source.name,
-        **document_of(totals),
+        **document_of(totals, counts["subscriptions"]),
         **counts,
         "digest": Store.open(out).manifest.digest,
         "out": str(out),
     }
 
 
-def document_of(totals: Totals) -> dict[str, Any]:
+def _too_many(gathered: Gathered, manifest: Manifest, out: Path, allowed: float) -> InputError:
+    """Store the rejects beside `out`; the answer says so."""
+    totals = gathered.totals
+    place = out.with_name(f"{out.name}-rejects")
+    with drafted(place, manifest, overwrite=True) as draft:
+        write_table(draft, REJECTS, gathered.rejects)
+    reasons = "; ".join(f"{rows} x {reason}" for reason, rows in list(totals.rejected_by.items())[:3])
+    return InputError(
+        f"{totals.rejected} of {totals.read} rows were rejected ({reasons}), more than --max-reject-share"
+        f" {allowed:g} allows; {place} holds them, and nothing was kept."
+    )
+
+
+def document_of(totals: Totals, subscriptions: int) -> dict[str, Any]:
     """The totals as JSON has them."""
+    kept = subscriptions if totals.kept is None else totals.kept
     return {
         "read": totals.read,
-        "kept": totals.kept,
-        "duplicates": totals.duplicates,
+        "kept": kept,
+        "duplicates": totals.seen - kept,
         "left_out": totals.left_out,
         "rejected": totals.rejected,
         "left_out_by": totals.left_out_by,

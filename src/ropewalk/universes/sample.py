@@ -24,6 +24,7 @@ from ropewalk.arrays.chance import permuted, pick, stream
 from ropewalk.arrays.compiled import compiled
 from ropewalk.arrays.hashing import mixed_long
 from ropewalk.errors import InputError, UsageError
+from ropewalk.universes.interests import flat
 from ropewalk.universes.pack import ranked
 
 Rule = Literal["wikipedia", "livejournal", "random-topics"]
@@ -182,11 +183,9 @@ class Sampler:
 
         def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                lists = batch.column("topics")
                 topics, masks = _drawn(
                     batch.column("node").to_numpy(),
-                    lists.offsets.to_numpy(),
-                    lists.values.to_numpy(),
+                    *flat(batch.column("topics")),
                     batch.column("mask").to_numpy(),
                     first,
                     state,
@@ -207,8 +206,7 @@ class Sampler:
 
         def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                lists = batch.column("masks")
-                masks = _often_enough(lists.offsets.to_numpy(), lists.values.to_numpy(), least)
+                masks = _often_enough(*flat(batch.column("masks")), least)
                 yield pa.RecordBatch.from_arrays([batch.column("topic"), pa.array(masks)], names=["topic", "mask"])
 
         listed = inside.groupBy("topic").agg(F.collect_list("mask").alias("masks"))
@@ -278,7 +276,7 @@ def _seed_masks(ranks: Longs, total: int, wanted: int, first: int, count: int, s
 
 @compiled
 def _drawn(
-    nodes: Longs, starts: NDArray[np.int32], topics: Longs, masks: Longs, first: int, state: np.uint64
+    nodes: Longs, starts: Longs, topics: Longs, masks: Longs, first: int, state: np.uint64
 ) -> tuple[Longs, Longs]:
     """The topics drawn by some nodes, with the candidates in which they are."""
     found = np.zeros(topics.size, np.int64)
@@ -288,13 +286,13 @@ def _drawn(
         for bit in range(LOT):
             if (masks[row] >> np.int64(bit)) & np.int64(1):
                 place = pick(mixed_long(np.int64(first + bit), own), np.int64(size))
-                found[start - starts[0] + place] |= np.int64(1) << np.int64(bit)
+                found[start + place] |= np.int64(1) << np.int64(bit)
     is_drawn = found != 0
     return topics[is_drawn], found[is_drawn]
 
 
 @compiled
-def _often_enough(starts: NDArray[np.int32], masks: Longs, least: int) -> Longs:
+def _often_enough(starts: Longs, masks: Longs, least: int) -> Longs:
     """For each list of masks, the bits that are set in at least so many of them."""
     found = np.zeros(starts.size - 1, np.int64)
     counts = np.zeros(LOT, np.int64)

@@ -2,31 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import accumulate, compress
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from ropewalk.errors import UsageError
 from ropewalk.workloads.contract import parameter
-from ropewalk.workloads.reading.delimited import separator, single_blanks
+from ropewalk.workloads.reading.delimited import is_empty, is_text, separator, single_blanks
 from ropewalk.workloads.reading.files import Part, parts_of
-from ropewalk.workloads.reading.gather import (
-    Gathered,
-    Ledger,
-    Reject,
-    counts,
-    gather,
-    names_of_parts,
-    rejects,
-    size_of,
-    spread,
-)
+from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread
 from ropewalk.workloads.reading.lines import Block, Lines
+from ropewalk.workloads.reading.packets import NODE, TOPIC, Ledger, Reject, counts, rejects, size_of
+
+Longs = NDArray[np.int64]
 
 EMPTY = "empty list"
 
@@ -63,42 +57,49 @@ class Adjacency:
         def read(part: Part) -> Iterator[pa.RecordBatch]:
             return self.read(part, before[part.number])
 
-        return gather(spread(spark, parts, read), names_of_parts(parts, files), left_out=self.left_out)
+        return gather(
+            spread(spark, parts, read), names_of_parts(parts, files), buckets=parts[0].buckets, left_out=self.left_out
+        )
 
     def read(self, part: Part, before: int) -> Iterator[pa.RecordBatch]:
         """The rows of one part, `before` lines after the first line of all files."""
-        lines, ledger = Lines(part), Ledger()
+        lines, ledger = Lines(part), Ledger(part.buckets)
         for block in lines:
             if isinstance(block, Block):
                 yield from self._rows(part, block, before, ledger)
             else:
                 yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
+        yield from ledger.rest()
         yield size_of(part, lines.count)
 
     def _rows(self, part: Part, block: Block, before: int, ledger: Ledger) -> Iterator[pa.RecordBatch]:
         numbers, lines, refused = self._lines(block)
         if len(lines):
             keys, lists = self._keyed(lines, pa.array(numbers + before))
-            members = pc.list_flatten(lists)
-            parents = pc.list_parent_indices(lists)
+            members, parents = pc.list_flatten(lists), np.asarray(pc.list_parent_indices(lists))
             sizes = np.asarray(pc.list_value_length(lists))
-            no_key = np.asarray(pc.equal(pc.binary_length(keys), 0))
-            no_name = np.asarray(pc.equal(pc.binary_length(members), 0))
-            lost = np.asarray(parents)[no_name]
-            empty_members = np.bincount(lost, minlength=len(lines)) if lost.size else np.zeros(len(lines), np.int64)
-            for line in np.flatnonzero(no_key | (empty_members > 0)):
-                reason = "the list has no key" if no_key[line] else f"a member of {sizes[line]} is empty"
-                rows = max(1, sizes[line]) if no_key[line] else empty_members[line]
+            no_key, no_name = is_empty(keys), is_empty(members)
+            nameless = np.bincount(parents[no_name], minlength=len(lines))
+            for line in np.flatnonzero(no_key | (nameless > 0)):
+                reason = "the list has no key" if no_key[line] else "a member of the list is empty"
+                rows = max(1, sizes[line]) if no_key[line] else nameless[line]
                 refused.append(Reject(int(numbers[line]), lines[line].as_py().encode(), reason, int(rows)))
-            if no_key.any() or lost.size:
-                good = pa.array(~no_name & ~no_key[np.asarray(parents)])
-                members, parents = members.filter(good), parents.filter(good)
-            owners = keys.take(parents)
-            yield from ledger.pairs(*((owners, members) if self.lists == "topics" else (members, owners)))
+            yield from self._entered(ledger, keys, members, parents, ~no_name & ~no_key[parents])
             if empty := int(np.count_nonzero((sizes == 0) & ~no_key)):
                 yield counts({EMPTY: empty})
         if refused:
             yield rejects(part, refused)
+
+    def _entered(
+        self, ledger: Ledger, keys: pa.Array, members: pa.Array, parents: Longs, good: NDArray[np.bool_]
+    ) -> Iterator[pa.RecordBatch]:
+        """Enter the good members. A key is named once, not once per member: it may be long, and its list, too."""
+        members, parents = members.filter(pa.array(good)), parents[good]
+        used, places = np.unique(parents, return_inverse=True)
+        owner, member = (NODE, TOPIC) if self.lists == "topics" else (TOPIC, NODE)
+        owners = ledger.named(owner, keys.take(pa.array(used)))[places]
+        found = ledger.named(member, members)
+        yield from ledger.entered(owners, found) if owner == NODE else ledger.entered(found, owners)
 
     def _lines(self, block: Block) -> tuple[np.ndarray, pa.Array, list[Reject]]:
         """The numbers and texts of the lines of a block that are text and not blank, and those that are no text."""
@@ -108,10 +109,10 @@ class Adjacency:
         lines = data.split(b"\n")[:-1]
         numbers = np.arange(block.first, block.first + len(lines))
         refused: list[Reject] = []
-        usable = np.array([bool(line) for line in lines], np.bool_)
-        if not _is_text(data):
+        usable = np.array([bool(line) or self.key == "line" for line in lines], np.bool_)
+        if not is_text(data):
             for place, line in enumerate(lines):
-                if not _is_text(line):
+                if not is_text(line):
                     refused.append(Reject(int(numbers[place]), line, "the line is not UTF-8"))
                     usable[place] = False
         if not usable.all():
@@ -122,14 +123,12 @@ class Adjacency:
         """The key of each line, and its members as a list."""
         between = separator(self.sep)
         if self.key == "line":
-            return numbers.cast(pa.string()), pc.split_pattern(lines, between)
+            return numbers.cast(pa.string()), _members(lines, between)
         halves = pc.split_pattern(lines, separator(self.key_sep or self.sep), max_splits=1)
         keys = pc.list_element(halves, 0)
         has_rest = pc.greater(pc.list_value_length(halves), 1)
         rest = pc.if_else(has_rest, pc.list_element(pc.if_else(has_rest, halves, pa.scalar(["", ""])), 1), "")
-        lists = pc.split_pattern(rest, between)
-        is_empty = pc.equal(pc.binary_length(rest), 0)
-        return keys, pc.if_else(is_empty, pa.scalar([], lists.type), lists)
+        return keys, _members(pc.utf8_trim(rest, " ") if between == " " else rest, between)
 
     def _lines_before(self, spark: SparkSession, parts: Sequence[Part]) -> list[int]:
         """How many lines of all files lie before each part: a line's number is its key, so this must be known first."""
@@ -146,12 +145,10 @@ class Adjacency:
 
         counted = spark.range(0, len(parts), numPartitions=len(parts)).mapInArrow(count, "part long, lines long")
         sizes: dict[int, int] = dict(counted.collect())  # one row for each part
-        return [sum(sizes[number] for number in range(part.number)) for part in parts]
+        return [0, *accumulate(sizes[part.number] for part in parts[:-1])]
 
 
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def _members(texts: pa.Array, between: str) -> pa.Array:
+    """The members of each list; of one without text there are none."""
+    lists = pc.split_pattern(texts, between)
+    return pc.if_else(pc.equal(pc.binary_length(texts), 0), pa.scalar([], lists.type), lists)

@@ -1,7 +1,8 @@
 """A source of pairs: one (node, topic) per line of delimited text, or per row of a Parquet file."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,30 +11,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ropewalk.errors import InputError, UsageError
-from ropewalk.tables.frames import id_column, pattern_of
+from ropewalk.tables.frames import pattern_of
 from ropewalk.workloads.contract import parameter
+from ropewalk.workloads.naming import names_of, subscriptions_of, topics_of
 from ropewalk.workloads.reading.delimited import Fields, Style, cut, fields_of, is_empty, separator
 from ropewalk.workloads.reading.files import Part, head_of, parts_of
-from ropewalk.workloads.reading.gather import (
-    NODE,
-    REJECT,
-    SHOWN,
-    TOPIC,
-    Gathered,
-    Ledger,
-    Reject,
-    counts,
-    gather,
-    names_of_parts,
-    rejects,
-    size_of,
-    spread,
-)
+from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread
 from ropewalk.workloads.reading.lines import LONGEST, Block, Lines
+from ropewalk.workloads.reading.packets import REJECT, SHOWN, Ledger, Reject, counts, rejects, size_of
 
 COMMENT = "comment"
 PARQUET = b"PAR1"
@@ -80,7 +70,7 @@ class Edges:
         """Everything in `files`, all of them Parquet or all of them text."""
         packed = [_is_parquet(file) for file in files]
         if all(packed):
-            return gather(self._parquet(spark, files), dict(enumerate(map(str, files))), rated=self.rate is not None)
+            return self._parquet(spark, files)
         if any(packed):
             raise InputError("some files are Parquet and some are text; ingest them one kind at a time.")
         parts = parts_of(files)
@@ -98,16 +88,20 @@ class Edges:
 
     def read(self, part: Part, layout: Layout) -> Iterator[pa.RecordBatch]:
         """The rows of one part of a text file."""
-        lines, ledger = Lines(part), Ledger()
+        lines, ledger = Lines(part), Ledger(part.buckets)
         for block in lines:
             if not isinstance(block, Block):
                 yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
                 continue
-            data, first = block.data, block.first
-            if part.start == 0 and first <= layout.head:
-                data, first = _without_head(data, layout.head), layout.head + 1
+            data, head = block.data, layout.head - block.first + 1 if part.start == 0 else 0
+            if head > 0:
+                above, data = _divided(data, head)
+                head = len(above)
+                if comments := sum(self._is_comment(line) for line in above):
+                    yield counts({COMMENT: comments})
             if data:
-                yield from self._rows(part, first, data, layout, ledger)
+                yield from self._rows(part, block.first + max(head, 0), data, layout, ledger)
+        yield from ledger.rest()
         yield size_of(part, lines.count)
 
     def _rows(self, part: Part, first: int, data: bytes, layout: Layout, ledger: Ledger) -> Iterator[pa.RecordBatch]:
@@ -128,12 +122,15 @@ class Edges:
         if fields.comments:
             yield counts({COMMENT: fields.comments})
 
+    def _is_comment(self, line: bytes) -> bool:
+        return bool(self.comment) and line.startswith(self.comment.encode())
+
     def _layout(self, file: Path) -> Layout:
         """What the first line that says something tells about a file."""
         head, width, names = 0, 2, []
         for line in head_of(file, LONGEST).split(b"\n"):
             line = line.removesuffix(b"\r")  # noqa: PLW2901
-            if not line.strip() or (self.style.comment and line.startswith(self.style.comment.encode())):
+            if not line.strip() or self._is_comment(line):
                 head += 1
                 continue
             fields = fields_of(line, self.style)
@@ -146,61 +143,68 @@ class Edges:
         if self.header and not names:
             raise InputError(f"{file} is empty, so there is no header; leave it out.")
         columns = names if self.header else []
-        wanted = tuple(
-            _position(file, name, columns, width) for name in (self.node, self.topic, self.rate) if name is not None
-        )
+        wanted = self._columns(file, columns, width)
         return Layout(width, wanted, head + 1 if self.header else 0)
 
-    def _parquet(self, spark: SparkSession, files: Sequence[Path]) -> DataFrame:
-        """The rows of Parquet files; a reject's position is its row, and its text the row as JSON."""
-        frames = []
-        for number, file in enumerate(files):
-            frame = spark.read.parquet(pattern_of(file))
-            plain = frame.columns
-            wanted = [plain[_position(file, name, plain, len(plain))] for name in (self.node, self.topic)]
-            node, topic = (F.col(f"`{name}`").cast("string") for name in wanted)
-            rate: Column = F.lit(None).cast("double")
-            reason = F.when(F.coalesce(node, F.lit("")) == "", "the node is empty")
-            reason = reason.when(F.coalesce(topic, F.lit("")) == "", "the topic is empty")
-            if self.rate is not None:
-                column = F.col(f"`{plain[_position(file, self.rate, plain, len(plain))]}`")
-                rate = column.try_cast("double")
-                usable = F.coalesce((rate >= 0) & (rate < float("inf")), F.lit(False))
-                reason = reason.when(~usable, NOT_A_RATE)
-            text = F.substring(F.to_json(F.struct(*(F.col(f"`{name}`") for name in plain))), 1, SHOWN)
-            about = _note(REJECT, text, part=F.lit(number), position=F.col("_metadata.row_index") + 1, reason=reason)
-            good = reason.isNull()
-            told = F.array(
-                _row(good, id_column(node), id_column(topic), rate, F.lit(None), 1),
-                _row(good, id_column(node), F.lit(None), F.lit(None), _note(NODE, node), 0),
-                _row(good, id_column(topic), F.lit(None), F.lit(None), _note(TOPIC, topic), 0),
-                _row(~good, F.lit(None), F.lit(None), F.lit(None), about, 1),
-            )
-            frames.append(frame.select(F.inline(F.filter(told, lambda row: row.isNotNull()))))
-        rows = frames[0]
-        for frame in frames[1:]:
-            rows = rows.unionByName(frame)
-        return rows
+    def _columns(self, file: Path, columns: Sequence[str], width: int) -> tuple[int, ...]:
+        """Where node, topic and, if there is one, the rate are."""
+        named = [name for name in (self.node, self.topic, self.rate) if name is not None]
+        found = tuple(_position(file, name, columns, width) for name in named)
+        if len(set(found)) < len(found):
+            raise UsageError(f"{' and '.join(named)} are not different columns of {file}; name one column for each.")
+        return found
 
+    def _parquet(self, spark: SparkSession, files: Sequence[Path]) -> Gathered:
+        """Parquet files; a reject's position is its row, and its text the row as JSON."""
+        frames = [self._parquet_rows(spark, file, number) for number, file in enumerate(files)]
+        rows = reduce(DataFrame.unionByName, frames).persist(StorageLevel.DISK_ONLY)
+        nothing = F.lit(None)
+        refused = rows.filter("reason is not null").select(
+            F.lit(REJECT).alias("kind"),
+            nothing.cast("int").alias("bucket"),
+            nothing.cast("binary").alias("packet"),
+            "part",
+            "position",
+            "text",
+            "reason",
+            F.lit(1).cast("bigint").alias("rows"),
+        )
+        found = gather(refused, dict(enumerate(map(str, files))))
+        good = rows.filter("reason is null")
+        pairs = good.select("node_key", "topic_key").distinct()
+        rates = good.groupBy("topic_key").agg(F.max("rate").alias("rate"))
+        return replace(
+            found,
+            subscriptions=subscriptions_of(pairs),
+            names=names_of(good),
+            totals=replace(found.totals, seen=good.count()),
+            kept=(*found.kept, rows),
+            topics=topics_of(rates) if self.rate is not None else None,
+        )
 
-def _note(kind: str, text: Column, **more: Column) -> Column:
-    """A note in the shape of READ."""
-    types = {"part": "int", "position": "bigint", "reason": "string"}
-    rest = (more.get(name, F.lit(None)).cast(type_).alias(name) for name, type_ in types.items())
-    return F.struct(F.lit(kind).alias("kind"), text.alias("text"), *rest)
-
-
-def _row(wanted: Column, node: Column, topic: Column, rate: Column, note: Column, rows: int) -> Column:
-    """A row in the shape of READ, where it is wanted."""
-    note_type = "struct<kind: string, text: string, part: int, position: bigint, reason: string>"
-    row = F.struct(
-        node.cast("bigint").alias("node"),
-        topic.cast("bigint").alias("topic"),
-        rate.cast("double").alias("rate"),
-        note.cast(note_type).alias("note"),
-        F.lit(rows).cast("bigint").alias("rows"),
-    )
-    return F.when(wanted, row)
+    def _parquet_rows(self, spark: SparkSession, file: Path, number: int) -> DataFrame:
+        """(node_key, topic_key, rate, part, position, text, reason): a row has a reason if it cannot be used."""
+        frame = spark.read.parquet(pattern_of(file))
+        plain = frame.columns
+        columns = [_column(plain[place]) for place in self._columns(file, plain, len(plain))]
+        node, topic = (column.cast("string") for column in columns[:2])
+        rate: Column = F.lit(None).cast("double")
+        reason = F.when(F.coalesce(node, F.lit("")) == "", "the node is empty")
+        reason = reason.when(F.coalesce(topic, F.lit("")) == "", "the topic is empty")
+        if self.rate is not None:
+            rate = columns[2].try_cast("double")
+            usable = F.coalesce((rate >= 0) & (rate < float("inf")), F.lit(False))
+            reason = reason.when(~usable, NOT_A_RATE)
+        text = F.substring(F.to_json(F.struct(*map(_column, plain))), 1, SHOWN)
+        return frame.select(
+            node.alias("node_key"),
+            topic.alias("topic_key"),
+            rate.alias("rate"),
+            F.lit(number).alias("part"),
+            (F.col("_metadata.row_index") + 1).alias("position"),
+            F.when(reason.isNotNull(), text).alias("text"),
+            reason.alias("reason"),
+        )
 
 
 def _examined(fields: Fields) -> tuple[NDArray[np.bool_], list[tuple[int, str]], pa.Array | None]:
@@ -222,25 +226,33 @@ def _examined(fields: Fields) -> tuple[NDArray[np.bool_], list[tuple[int, str]],
     is_number = np.asarray(pc.match_substring_regex(columns[2], r"^[ +]*(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,2})? *$"))
     if not is_number.all():
         refuse(~is_number, NOT_A_RATE)
-    text = pc.if_else(pa.array(is_number), pc.utf8_trim(columns[2], " +"), "0")
-    return good, reasons, text.cast(pa.float64())
+    rates = pc.if_else(pa.array(is_number), pc.utf8_trim(columns[2], " +"), "0").cast(pa.float64())
+    is_finite = np.isfinite(np.asarray(rates))
+    if not is_finite.all():
+        refuse(~is_finite, NOT_A_RATE)
+    return good, reasons, rates
 
 
-def _without_head(data: bytes, head: int) -> bytes:
-    for _ in range(head):
-        data = data.partition(b"\n")[2]
-    return data
+def _divided(data: bytes, count: int) -> tuple[list[bytes], bytes]:
+    """The first lines of a block, up to so many, and the rest of it."""
+    *above, rest = data.split(b"\n", count)
+    return above, rest
+
+
+def _column(name: str) -> Column:
+    return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _position(file: Path, name: str, columns: Sequence[str], width: int) -> int:
     """Where the column called `name` is: by its name, else by its number."""
     if name in columns:
         return list(columns).index(name)
-    if name.isdigit() and int(name) < width:
+    is_number = name.isascii() and name.isdecimal()
+    if is_number and int(name) < width:
         return int(name)
     if columns:
         raise InputError(f"{file} has no column {name!r}; it has: {', '.join(map(repr, columns))}.")
-    if name.isdigit():
+    if is_number:
         raise InputError(f"{file} has no column {name}; its first line has {width}, counted from 0.")
     raise UsageError(f"column {name!r} is named, but no header is read; pass --header, or give its position from 0.")
 

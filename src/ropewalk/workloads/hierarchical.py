@@ -119,10 +119,11 @@ class HierarchicalTopics:
             nodes, topics, self._popularity(), sizes, self.initial, self.leaves == "shuffled",
             (stream(seed, "hierarchy leaf"), stream(seed, "hierarchy start")),
         )  # fmt: skip
-        if made == self.initial:
+        is_populated = made == self.initial
+        if is_populated:
             repeats = REPEATS.index(self.repeats)
             made = spread(nodes, topics, made, sizes, self._likely(), repeats, stream(seed, "hierarchy step"))
-        if made < self.wanted and self.repeats != "counted":
+        if made < self.wanted and not (is_populated and self.repeats == "counted"):
             raise RunError(
                 f"In {TRIES} steps for each subscription, only {made} of {self.wanted} came about; lower the exponent,"
                 " the initial share or the subscriptions per node."

@@ -38,6 +38,8 @@ class Wanted:
 
     def is_in_time(self, stamp: str) -> bool:
         """Whether a time as MediaWiki writes it is asked for; such times sort as text."""
+        if not stamp:  # no time is in no time that was asked for
+            return self.since is None and self.until is None
         if self.since is not None and stamp < self.since:
             return False
         return self.until is None or stamp[: len(self.until)] <= self.until

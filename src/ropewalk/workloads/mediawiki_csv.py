@@ -17,18 +17,9 @@ from ropewalk.errors import InputError
 from ropewalk.workloads.mediawiki import IP, LEFT_OUT, OTHER_NAMESPACE, OTHER_TIME, Wanted
 from ropewalk.workloads.reading.delimited import Style, cut, fields_of, is_empty
 from ropewalk.workloads.reading.files import Part, head_of, parts_of
-from ropewalk.workloads.reading.gather import (
-    Gathered,
-    Ledger,
-    Reject,
-    counts,
-    gather,
-    names_of_parts,
-    rejects,
-    size_of,
-    spread,
-)
+from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread
 from ropewalk.workloads.reading.lines import LONGEST, Block, Lines
+from ropewalk.workloads.reading.packets import Ledger, Reject, counts, rejects, size_of
 
 COLUMNS = ("page_title", "page_ns", "timestamp", "contributor_name")
 STYLE = Style(quote="|")
@@ -50,12 +41,14 @@ class MediaWikiCsv(Wanted):
         def read(part: Part) -> Iterator[pa.RecordBatch]:
             return self.read(part, headers[part.file])
 
-        return gather(spread(spark, parts, read), names_of_parts(parts, files), left_out=LEFT_OUT)
+        return gather(
+            spread(spark, parts, read), names_of_parts(parts, files), buckets=parts[0].buckets, left_out=LEFT_OUT
+        )
 
     def read(self, part: Part, header: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of one part."""
         wanted = [header.index(column) for column in COLUMNS]
-        lines, ledger = Lines(part), Ledger()
+        lines, ledger = Lines(part), Ledger(part.buckets)
         for block in lines:
             if not isinstance(block, Block):
                 yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
@@ -65,6 +58,7 @@ class MediaWikiCsv(Wanted):
                 data, first = data.partition(b"\n")[2], 2
             if data:
                 yield from self._rows(part, first, data, len(header), wanted, ledger)
+        yield from ledger.rest()
         yield size_of(part, lines.count)
 
     def _rows(
@@ -102,8 +96,10 @@ class MediaWikiCsv(Wanted):
 def _header(file: Path) -> list[str]:
     line = head_of(file, LONGEST).partition(b"\n")[0].removesuffix(b"\r")
     found = fields_of(line, STYLE)
+    if isinstance(found, str):
+        raise InputError(f"the first line of {file}, which must name the columns, cannot be read: {found}.")
     missing = [column for column in COLUMNS if column not in found]
-    if isinstance(found, str) or missing:
+    if missing:
         raise InputError(
             f"the first line of {file} must name the columns {', '.join(COLUMNS)}; it lacks {', '.join(missing)}."
         )

@@ -18,18 +18,8 @@ from pyspark.sql import SparkSession
 from ropewalk.errors import RunError
 from ropewalk.workloads.mediawiki import DELETED, IP, LEFT_OUT, NAMELESS, OTHER_NAMESPACE, OTHER_TIME, Wanted
 from ropewalk.workloads.reading.files import Gap, Part, head_of, parts_of, pieces
-from ropewalk.workloads.reading.gather import (
-    SHOWN,
-    Gathered,
-    Ledger,
-    Reject,
-    counts,
-    gather,
-    names_of_parts,
-    rejects,
-    size_of,
-    spread,
-)
+from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread
+from ropewalk.workloads.reading.packets import SHOWN, Ledger, Reject, counts, rejects, size_of
 
 PAGE, END = b"<page>", b"</page>"
 PAGES, TAGS = "pages", "page tags"
@@ -54,7 +44,9 @@ class MediaWikiXml(Wanted):
         def read(part: Part) -> Iterator[pa.RecordBatch]:
             return self.read(part, prefixes[part.file])
 
-        gathered = gather(spread(spark, parts, read), names_of_parts(parts, files), left_out=LEFT_OUT)
+        gathered = gather(
+            spread(spark, parts, read), names_of_parts(parts, files), buckets=parts[0].buckets, left_out=LEFT_OUT
+        )
         found = gathered.totals.counts
         if found.get(PAGES, 0) != found.get(TAGS, 0):
             gathered.unpersist()
@@ -66,7 +58,7 @@ class MediaWikiXml(Wanted):
 
     def read(self, part: Part, prefixes: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """The rows of the pages that begin in one part."""
-        cutter, ledger = Cutter(part), Ledger()
+        cutter, ledger = Cutter(part), Ledger(part.buckets)
         nodes: list[str] = []
         topics: list[str] = []
         rows: list[int] = []
@@ -77,7 +69,8 @@ class MediaWikiXml(Wanted):
                 page = Page(self, prefixes)
                 counted[PAGES] += 1
             elif isinstance(piece, Broken):
-                yield rejects(part, [Reject(piece.at, piece.beginning, piece.reason)])
+                if page is not None or not piece.in_page:  # a page is rejected once, however much is wrong with it
+                    yield rejects(part, [Reject(piece.at, piece.beginning, piece.reason)])
                 page = None
             elif page is not None and (reason := page.read(piece, cutter.at_end)):
                 yield rejects(part, [Reject(cutter.began_at, cutter.beginning, reason)])
@@ -93,6 +86,7 @@ class MediaWikiXml(Wanted):
             if len(nodes) >= HANDED_ON:
                 yield from _pairs(ledger, nodes, topics, rows)
         yield from _pairs(ledger, nodes, topics, rows)
+        yield from ledger.rest()
         counted[TAGS] = cutter.tags
         yield counts({name: count for name, count in counted.items() if count})
         yield size_of(part, cutter.size)
@@ -110,6 +104,7 @@ class Broken:
     at: int
     beginning: bytes
     reason: str
+    in_page: bool
 
 
 class Cutter:
@@ -166,6 +161,7 @@ class Cutter:
                 self._inside = False
             elif begin >= 0:
                 if self._inside:
+                    yield self._handed(begin, at_end=False)
                     yield self._broken("the page has no end")
                 self._next = begin
                 if self._at + begin >= self.size:
@@ -192,7 +188,8 @@ class Cutter:
 
     def _broken(self, reason: str) -> Broken:
         inside, self._inside = self._inside, False
-        return Broken(self.began_at if inside else self._at, self.beginning if inside else b"", reason)
+        at, beginning = (self.began_at, self.beginning) if inside else (self._at, b"")
+        return Broken(at, beginning[:SHOWN], reason, inside)
 
 
 class Page:
@@ -219,7 +216,7 @@ class Page:
         try:
             self._parser.Parse(piece, is_last)
         except expat.ExpatError as error:
-            return f"the page is malformed ({expat.ErrorString(error.code)}, line {error.lineno} of it)"
+            return f"the page is malformed ({expat.ErrorString(error.code)})"
         if is_last and not self.title:
             return "the page has no title"
         return None
@@ -272,10 +269,8 @@ class Page:
 
 
 def _pairs(ledger: Ledger, nodes: list[str], topics: list[str], rows: list[int]) -> Iterator[pa.RecordBatch]:
-    """The pairs so far as batches; the lists are empty afterwards."""
-    yield from ledger.pairs(
-        pa.array(nodes, pa.string()), pa.array(topics, pa.string()), rows=pa.array(rows, pa.int64())
-    )
+    """Enter the pairs so far; the lists are empty afterwards."""
+    yield from ledger.pairs(pa.array(nodes, pa.string()), pa.array(topics, pa.string()), rows=sum(rows))
     for column in (nodes, topics, rows):
         column.clear()
 

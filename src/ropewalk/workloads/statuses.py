@@ -5,6 +5,7 @@ than 2,000 friends are excluded, then those without any friend in the data. Hash
 their publication rate is the slope of a least-squares line through the latest 15 uses. The messages are publications.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,17 +16,20 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from ropewalk.errors import UsageError
 from ropewalk.tables.frames import id_column
 from ropewalk.workloads.contract import parameter, refuse_unless
 from ropewalk.workloads.naming import names_of, publications_of, subscriptions_of, topics_of
 from ropewalk.workloads.reading.files import Part, parts_of
-from ropewalk.workloads.reading.gather import REJECT, SHOWN, SIZE, Gathered, Totals, gather, names_of_parts, shown
+from ropewalk.workloads.reading.gather import Gathered, Totals, gather, names_of_parts
 from ropewalk.workloads.reading.lines import Block, Lines
+from ropewalk.workloads.reading.packets import REJECT, SHOWN, SIZE, shown
 
 UNKNOWN = "by authors whose friends are not known"
 OVER_CAP = "by authors with too many friends"
 FRIENDLESS = "by authors with no friend among the authors"
 DAY = 86_400.0
+LATEST = 1e12  # seconds: beyond the year 30000 it is no time, nor are milliseconds seconds
 WORKLOAD = "workload"  # the run of publications that no run made
 HASHTAG = r"(?U)(?<![\w&/])#(\w+)"
 VALID_HASHTAG = "^[a-z0-9]{4,16}$"
@@ -54,6 +58,10 @@ class Statuses:
     def __post_init__(self) -> None:
         refuse_unless(1, 2**31 - 1, friend_cap=self.friend_cap)
         refuse_unless(2, 10_000, latest=self.latest)
+        for name in ("author", "time", "text", "friends"):
+            found = getattr(self, name)
+            if not re.fullmatch(r"[^.\"'\[\]\\]+(\.[^.\"'\[\]\\]+)*", found):
+                raise UsageError(f"{name} is {found!r}, but must be a field's name, or names joined by dots.")
 
     def gathered(self, spark: SparkSession, files: Sequence[Path]) -> Gathered:
         """Follows, rates and publications."""
@@ -63,10 +71,10 @@ class Statuses:
         try:
             found = gather(_refused(read), names_of_parts(parts, files))
             keep += found.kept
-            statuses = read.filter("reason is null and line is not null").dropDuplicates(["author", "at", "text"])
-            statuses = statuses.select("author", "at", "text", "friends").persist(StorageLevel.DISK_ONLY)
+            good = read.filter("reason is null and line is not null")
+            statuses = good.select("author", "at", "text").distinct().persist(StorageLevel.DISK_ONLY)
             keep.append(statuses)
-            authors, follows = self._followed(statuses)
+            authors, follows = self._followed(good.select("author", "friends"))
             authors = authors.persist(StorageLevel.DISK_ONLY)
             keep.append(authors)
             totals = _totals(read, statuses, authors, found.totals)
@@ -102,7 +110,7 @@ class Statuses:
         said = F.try_parse_json("line")
 
         def field(name: str, type_: str = "string") -> Column:
-            path = "$" + "".join(f"['{step}']" for step in name.split("."))
+            path = "$" + "".join(f'["{step}"]' for step in name.split("."))
             return F.try_variant_get(F.col("said"), path, type_)
 
         fields = lines.withColumn("said", said).select(
@@ -129,7 +137,10 @@ class Statuses:
         )
 
     def _followed(self, statuses: DataFrame) -> tuple[DataFrame, DataFrame]:
-        """Every author with the reason to leave them out, if there is one; and who follows whom among the others."""
+        """Every author with the reason to leave them out, if there is one; and who follows whom among the others.
+
+        An author's friends are all that any of their messages names.
+        """
         told = statuses.groupBy("author").agg(F.max(F.col("friends").isNotNull()).alias("is_known"))
         friend = statuses.select("author", F.explode("friends").alias("friend")).filter("friend is not null").distinct()
         friends = friend.groupBy("author").agg(F.count("*").alias("count"))
@@ -174,7 +185,7 @@ def _seconds(time: Column) -> Column:
     number = time.try_cast("double")
     iso = F.try_to_timestamp(time)
     twitter = F.try_to_timestamp(F.regexp_replace(time, "^[A-Za-z]{3} ", ""), F.lit(MONTHS))
-    return F.coalesce(F.when(~F.isnan(number), number), F.coalesce(iso, twitter).cast("double"))
+    return F.coalesce(F.when(F.abs(number) < LATEST, number), F.coalesce(iso, twitter).cast("double"))
 
 
 def _lines(spark: SparkSession, parts: Sequence[Part]) -> DataFrame:
@@ -225,14 +236,15 @@ def _batch(
 
 def _refused(read: DataFrame) -> DataFrame:
     """Rejects and the sizes of parts, in the shape of what is gathered."""
-    refused = read.filter("reason is not null or line is null")
-    kind = F.when(F.col("reason").isNull(), SIZE).otherwise(REJECT).alias("kind")
-    nothing = F.lit(None).cast("bigint")
-    return refused.select(
-        nothing.alias("node"),
-        nothing.alias("topic"),
-        F.lit(None).cast("double").alias("rate"),
-        F.struct(kind, F.col("line").alias("text"), "part", "position", "reason").alias("note"),
+    kind = F.when(F.col("reason").isNull(), SIZE).otherwise(REJECT)
+    return read.filter("reason is not null or line is null").select(
+        kind.alias("kind"),
+        F.lit(None).cast("int").alias("bucket"),
+        F.lit(None).cast("binary").alias("packet"),
+        "part",
+        "position",
+        F.col("line").alias("text"),
+        "reason",
         F.col("reason").isNotNull().cast("bigint").alias("rows"),
     )
 
@@ -242,5 +254,4 @@ def _totals(read: DataFrame, statuses: DataFrame, authors: DataFrame, refused: T
     by_fate: dict[str | None, int] = dict(statuses.join(authors, "author").groupBy("left_out").count().collect())
     kept = by_fate.pop(None, 0)
     left_out = {name: by_fate[name] for name in sorted(filter(None, by_fate))}
-    distinct = kept + sum(left_out.values())
-    return replace(refused, kept=kept, duplicates=good - distinct, left_out_by=left_out)
+    return replace(refused, seen=good - sum(left_out.values()), kept=kept, left_out_by=left_out)

@@ -68,7 +68,7 @@ def cut(data: bytes, style: Style, width: int, wanted: Sequence[int]) -> Fields:
     """The fields of a block of whole lines that should have `width` fields each."""
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
-    if style.separator == " ":
+    if style.separator == " " and not (style.quote and style.quote.encode() in data):
         data = single_blanks(data)
     if _is_plain(data, style):
         return _cut_plain(data, np.arange(data.count(b"\n")), style, width, wanted)
@@ -78,14 +78,15 @@ def cut(data: bytes, style: Style, width: int, wanted: Sequence[int]) -> Fields:
     rows_at: list[int] = []
     odd: list[Odd] = []
     comments = 0
-    comment, quote = style.comment.encode(), style.quote.encode()
+    comment = style.comment.encode()
+    odd_marks = [b"\r", STAND_IN, *([style.quote.encode()] if style.quote else [])]
     for number, line in enumerate(data.split(b"\n")[:-1]):
         if not line:
             continue
         if comment and line.startswith(comment):
             comments += 1
-        elif line.isascii() and quote not in line and b"\r" not in line:
-            plain.append(line)
+        elif line.isascii() and not any(mark in line for mark in odd_marks):
+            plain.append(single_blanks(line + b"\n")[:-1] if style.separator == " " else line)
             numbers.append(number)
         else:
             fields = fields_of(line, style)
@@ -112,22 +113,29 @@ def cut(data: bytes, style: Style, width: int, wanted: Sequence[int]) -> Fields:
 def fields_of(line: bytes, style: Style) -> list[str] | str:
     """The fields of one line, or the reason why it has none."""
     csv.field_size_limit(LONGEST)
-    try:
-        text = line.decode()
-    except UnicodeDecodeError:
+    if not is_text(line):
         return "the line is not UTF-8"
-    separator = style.separator
-    if len(separator) > 1:
-        text, separator = text.replace(separator, STAND_IN.decode()), STAND_IN.decode()
+    text = line.decode()
     if not style.quote or style.quote not in text:
         if "\r" in text:
             return "there is a carriage return inside the line"
-        return text.split(separator)
+        return _split(text, style.separator)
+    separator = style.separator
+    if len(separator) > 1:
+        if STAND_IN.decode() in text:
+            return "there is a control character inside the line"
+        text, separator = text.replace(separator, STAND_IN.decode()), STAND_IN.decode()
     try:
         (fields,) = csv.reader([text], delimiter=separator, quotechar=style.quote, strict=True)
-    except (csv.Error, ValueError) as error:
-        return f"its quotes do not match ({error})"
-    return fields
+    except (csv.Error, ValueError):
+        return "its quotes do not match"
+    if separator == " ":
+        fields = [field for field in fields if field]
+    return [field.replace(separator, style.separator) for field in fields]
+
+
+def _split(text: str, separator: str) -> list[str]:
+    return [field for field in text.split(" ") if field] if separator == " " else text.split(separator)
 
 
 def single_blanks(data: bytes) -> bytes:
@@ -145,8 +153,15 @@ def _is_plain(data: bytes, style: Style) -> bool:
         return False
     if style.quote and style.quote.encode() in data:
         return False
+    if len(style.separator) > 1 and STAND_IN in data:
+        return False
     if style.comment and style.comment.encode() in data:
         return False
+    return is_text(data)
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -163,7 +178,13 @@ def _cut_plain(data: bytes, numbers: NDArray[np.int64], style: Style, width: int
     odd: list[Odd] = []
 
     def refuse(row: Any) -> str:
-        odd.append(Odd(int(numbers[row.number - 1]), row.text.encode(), _wrong_width(width, row.actual_columns)))
+        odd.append(
+            Odd(
+                int(numbers[row.number - 1]),
+                row.text.encode().replace(STAND_IN, style.separator.encode()),
+                _wrong_width(width, row.actual_columns),
+            )
+        )
         return "skip"
 
     names = [str(column) for column in range(width)]

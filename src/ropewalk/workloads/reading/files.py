@@ -23,6 +23,8 @@ Packing = Literal["plain", "gzip", "bzip2"]
 
 PLAIN_PART = 16 * 2**20  # bytes of a plain file in one part: some tasks for every core, and each worth its start
 BZIP2_PART = 6 * 2**20  # likewise of an archive
+BUCKET = 8 * 2**20  # bytes of input to a bucket
+LEAST_BUCKETS, MOST_BUCKETS = 4, 2**14
 PIECE = 2**20  # bytes handed on at a time, and what a task holds
 HEAD = 2**16  # bytes looked at to see what a file is
 REFUSED = {
@@ -49,6 +51,7 @@ class Part:
     encoding: str
     start: int
     end: int
+    buckets: int = 1  # to which what is read of all files is dealt, a power of two
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +66,12 @@ Piece = bytes | Gap
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
     """The files meant by some paths: a folder stands for the files in it, by name, without hidden ones."""
-    found: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            inside = [
-                file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith((".", "_"))
-            ]
-            if not inside:
-                raise InputError(f"{path} is a folder without files; give a file, or a folder that has some.")
-            found += inside
-        else:
-            found.append(path)
+    found = [file for path in paths for file in (_inside(path) if path.is_dir() else [path])]
     for file in found:
         if not file.exists():
             raise InputError(f"{file} does not exist; give the file to read.")
+        if not file.is_file():
+            raise InputError(f"{file} is no file that can be read from any place; save what it gives to a file.")
         if not os.access(file, os.R_OK):
             raise InputError(f"{file} cannot be read; see to its permissions.")
     names = [str(file.resolve()) for file in found]
@@ -86,9 +81,20 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
     return found
 
 
+def _inside(folder: Path) -> list[Path]:
+    inside = [file for file in sorted(folder.iterdir()) if not file.name.startswith((".", "_"))]
+    if not inside:
+        raise InputError(f"{folder} is a folder without files; give a file, or a folder that has some.")
+    for file in inside:
+        if file.is_dir():
+            raise InputError(f"{file} is a folder inside a folder; name the folders that hold files.")
+    return inside
+
+
 def parts_of(files: Sequence[Path]) -> list[Part]:
     """All parts of all files, in order."""
     found: list[Part] = []
+    buckets = _buckets(sum(file.stat().st_size for file in files))
     for file in files:
         size = file.stat().st_size
         packing, encoding = _looked_at(file)
@@ -97,8 +103,14 @@ def parts_of(files: Sequence[Path]) -> list[Part]:
             step = max(size, 1)
         for start in range(0, max(size, 1), step):
             end = min(start + step, size)
-            found.append(Part(len(found), str(file.absolute()), packing, encoding, start, end))
+            found.append(Part(len(found), str(file.absolute()), packing, encoding, start, end, buckets))
     return found
+
+
+def _buckets(size: int) -> int:
+    """So many that a task can hold what one gets: of 8 MiB of input, packed well, at most some hundred megabytes."""
+    wanted = max(1, min(size // BUCKET, MOST_BUCKETS))
+    return max(LEAST_BUCKETS, 1 << (wanted - 1).bit_length())
 
 
 def head_of(file: Path, length: int = HEAD) -> bytes:
@@ -168,10 +180,12 @@ def _gunzipped(part: Part) -> Iterator[tuple[bool, Piece]]:
                 if fresh and not packed.strip(b"\0"):
                     break  # padding
                 fresh = False
+                before = stream.copy()
                 try:
                     piece = stream.decompress(packed, PIECE)
                 except zlib.error as error:
-                    yield True, Gap(f"the archive is damaged ({error})")
+                    yield True, _before_damage(before, packed)
+                    yield True, Gap(f"the archive is damaged from here on ({error})")
                     return
                 if piece:
                     yield True, piece
@@ -180,6 +194,23 @@ def _gunzipped(part: Part) -> Iterator[tuple[bool, Piece]]:
                     packed, stream, fresh = stream.unused_data, zlib.decompressobj(wbits=31), True
         if not fresh:
             yield True, Gap("the archive ends early")
+
+
+def _before_damage(stream: "zlib._Decompress", packed: bytes) -> bytes:
+    """What can be unpacked before the damage that lies somewhere in `packed`: halving finds where."""
+    found = b""
+    while packed:
+        half = packed[: max(1, len(packed) // 2)]
+        attempt = stream.copy()
+        try:
+            found += attempt.decompress(half)
+        except zlib.error:
+            if len(half) == 1:
+                break
+            packed = half
+        else:
+            stream, packed = attempt, packed[len(half) :]
+    return found
 
 
 def _bunzipped(part: Part) -> Iterator[tuple[bool, Piece]]:
@@ -203,9 +234,12 @@ def _recoded(stream: Iterator[tuple[bool, Piece]], encoding: str) -> Iterator[tu
     first = True
     for own, piece in stream:
         if isinstance(piece, Gap):
+            decoder.reset()
             yield own, piece
             continue
         text = decoder.decode(piece)
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
         yield own, text.encode("utf-8", "surrogatepass")
+    if decoder.getstate()[0]:
+        yield True, Gap("the file ends in the middle of a character")

@@ -1,12 +1,11 @@
-"""What a source hands over while it reads, and what becomes of it: pairs once each, names, rejects with their places, totals.
+"""What becomes of what tasks read: pairs once each, names, rejects with their places, totals.
 
-A task hands over Arrow batches of rows of one shape (READ). A row without a note is a pair: node and topic by id (and the
-topic's rate), seen `rows` times. A note says what another row is:
-- a name (NODE, TOPIC): its text, the id in column `node`; a task tells each name once, as far as it remembers;
-- a COUNT: `rows` of what the text names, such as contributors without a name;
-- a REJECT: where in which part, what it looked like, and the reason; it stands for `rows` rows;
-- the SIZE of a part, as its position. Positions in a file add up from these.
-One grouping makes all of it small: equal pairs and names become one, and whatever else there is is little.
+A task hands over few rows of one shape (READ), each with its kind:
+- PAIRS, NODE, TOPIC, RATE: a packet of many pairs, names or rates (`packets`), dealt to a bucket by id, so that equal ones meet;
+- COUNT: `rows` of what the text names, such as contributors without a name;
+- REJECT: where in which part, what it looked like, and the reason; it stands for `rows` rows;
+- SIZE: how many positions a part has. Positions in a file add up from these.
+No row per pair crosses into Java before pairs are distinct.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,59 +13,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from ropewalk.arrays.names import Seen, ids_of
 from ropewalk.tables.frames import conform
 from ropewalk.tables.schema import NAMES, REJECTS, SUBSCRIPTIONS, TOPICS
+from ropewalk.workloads.reading import packets
 from ropewalk.workloads.reading.files import Part
-
-SHOWN = 1000  # bytes of a reject that are kept
-NODE, TOPIC, COUNT, REJECT, SIZE = "node", "topic", "count", "reject", "size"
-READ = (
-    "node bigint, topic bigint, rate double,"
-    " note struct<kind: string, text: string, part: int, position: bigint, reason: string>, rows bigint"
-)
-NOTE = pa.struct(
-    [
-        ("kind", pa.string()),
-        ("text", pa.string()),
-        ("part", pa.int32()),
-        ("position", pa.int64()),
-        ("reason", pa.string()),
-    ]
-)
-ARROW = pa.schema(
-    [("node", pa.int64()), ("topic", pa.int64()), ("rate", pa.float64()), ("note", NOTE), ("rows", pa.int64())]
-)
+from ropewalk.workloads.reading.packets import COUNT, NODE, PAIRS, RATE, READ, REJECT, SIZE, TOPIC
 
 Reader = Callable[[Part], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reject:
-    """Something at `position` of a part that cannot be used."""
-
-    position: int
-    text: bytes
-    reason: str
-    rows: int = 1
-
-
-@dataclass(frozen=True, slots=True)
 class Totals:
-    """What became of the rows of an input: read = kept + duplicates + left_out + rejected."""
+    """What became of the rows of an input: read = seen + left_out + rejected, and seen = kept + duplicates."""
 
-    kept: int
-    duplicates: int
+    seen: int  # rows that can be used, equal ones counted as often as they occur
     left_out_by: dict[str, int]
-    rejected: int
     rejected_by: dict[str, int]
     counts: dict[str, int] = field(default_factory=dict)  # of what are no rows
+    kept: int | None = None  # different rows; None: as many as there are subscriptions
 
     @property
     def left_out(self) -> int:
@@ -74,9 +43,14 @@ class Totals:
         return sum(self.left_out_by.values())
 
     @property
+    def rejected(self) -> int:
+        """Rows that cannot be used."""
+        return sum(self.rejected_by.values())
+
+    @property
     def read(self) -> int:
         """All rows."""
-        return self.kept + self.duplicates + self.left_out + self.rejected
+        return self.seen + self.left_out + self.rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,78 +74,6 @@ class Gathered:
             frame.unpersist()
 
 
-class Ledger:
-    """Turns columns of names into rows: pairs by their ids, and each name the first time it occurs."""
-
-    def __init__(self) -> None:
-        self._seen = {NODE: Seen(), TOPIC: Seen()}
-
-    def pairs(
-        self, nodes: pa.Array, topics: pa.Array, *, rates: pa.Array | None = None, rows: pa.Array | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """The batches for some pairs."""
-        if not len(nodes):
-            return
-        node_ids, topic_ids = ids_of(nodes), ids_of(topics)
-        yield _batch(len(nodes), node=pa.array(node_ids), topic=pa.array(topic_ids), rate=rates, rows=rows)
-        for kind, names, found in ((NODE, nodes, node_ids), (TOPIC, topics, topic_ids)):
-            new = self._seen[kind].are_new(found)
-            if new.any():
-                told = names.filter(pa.array(new))
-                yield _batch(
-                    len(told), node=pa.array(found[new]), note=_notes(len(told), kind, text=told), rows=_none(len(told))
-                )
-
-
-def counts(counted: dict[str, int]) -> pa.RecordBatch:
-    """A batch of counts."""
-    note = _notes(len(counted), COUNT, text=pa.array(counted.keys(), pa.string()))
-    return _batch(len(counted), note=note, rows=pa.array(counted.values(), pa.int64()))
-
-
-def rejects(part: Part, found: Sequence[Reject]) -> pa.RecordBatch:
-    """A batch of rejects."""
-    note = _notes(
-        len(found),
-        REJECT,
-        text=pa.array([shown(one.text) for one in found], pa.string()),
-        part=pa.repeat(pa.scalar(part.number, pa.int32()), len(found)),
-        position=pa.array([one.position for one in found], pa.int64()),
-        reason=pa.array([one.reason for one in found], pa.string()),
-    )
-    return _batch(len(found), note=note, rows=pa.array([one.rows for one in found], pa.int64()))
-
-
-def size_of(part: Part, size: int) -> pa.RecordBatch:
-    """The batch that says how many positions a part has."""
-    note = _notes(1, SIZE, part=pa.array([part.number], pa.int32()), position=pa.array([size], pa.int64()))
-    return _batch(1, note=note, rows=_none(1))
-
-
-def shown(text: bytes) -> str:
-    """As much of a reject as is kept; bytes that are no text are shown as numbers."""
-    return text[:SHOWN].decode("utf-8", "backslashreplace")
-
-
-def _notes(length: int, kind: str, **given: pa.Array) -> pa.Array:
-    given["kind"] = pa.repeat(pa.scalar(kind), length)
-    arrays = [given[part.name] if part.name in given else pa.nulls(length, part.type) for part in NOTE]
-    return pa.StructArray.from_arrays(arrays, fields=list(NOTE))
-
-
-def _none(length: int) -> pa.Array:
-    return pa.array(np.zeros(length, np.int64))
-
-
-def _batch(length: int, **given: pa.Array | None) -> pa.RecordBatch:
-    if given.get("rows") is None:
-        given["rows"] = pa.array(np.ones(length, np.int64))
-    columns = [
-        array if (array := given.get(column.name)) is not None else pa.nulls(length, column.type) for column in ARROW
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=ARROW)
-
-
 def spread(spark: SparkSession, parts: Sequence[Part], read: Reader) -> DataFrame:
     """The rows of all parts, a task each."""
 
@@ -183,45 +85,50 @@ def spread(spark: SparkSession, parts: Sequence[Part], read: Reader) -> DataFram
     return spark.range(0, len(parts), numPartitions=len(parts)).mapInArrow(task, READ)
 
 
-def gather(rows: DataFrame, files: dict[int, str], *, left_out: Iterable[str] = (), rated: bool = False) -> Gathered:
-    """Bring equal rows together. `files` are those of the parts; `left_out` the counters that count rows.
+def gather(
+    rows: DataFrame, files: dict[int, str], *, buckets: int = 1, left_out: Iterable[str] = (), rated: bool = False
+) -> Gathered:
+    """Bring together what tasks handed over. `files` are those of the parts; `left_out` the counters that count rows.
 
     Of several rates of a topic the largest is taken.
     """
-    sums = [F.sum("rows").alias("rows"), *([F.max("rate").alias("rate")] if rated else [])]
-    grouped = rows.groupBy("node", "topic", "note").agg(*sums).persist(StorageLevel.DISK_ONLY)
+    told = rows.persist(StorageLevel.DISK_ONLY)
     try:
-        what = F.when(F.col("note.kind") == COUNT, F.col("note.text")).otherwise(F.col("note.reason"))
-        summed = grouped.groupBy("note.kind", what.alias("what")).agg(F.sum("rows"), F.count("*"))
+        what = F.when(F.col("kind") == COUNT, F.col("text")).otherwise(F.col("reason"))
+        summed = told.groupBy("kind", what.alias("what")).agg(F.sum("rows"))
         totals = _totals(summed.collect(), set(left_out))  # one row for each reason to reject, and each counter
-        sizes = grouped.filter(F.col("note.kind") == SIZE).select("note.part", "note.position")
+        sizes = told.filter(F.col("kind") == SIZE).select("part", "position")
         firsts = _firsts(dict(sizes.collect()), files)  # one row for each part
         places = rows.sparkSession.createDataFrame(firsts, "part int, file string, first long")
     except BaseException:
-        grouped.unpersist()
+        told.unpersist()
         raise
-    pairs = grouped.filter("note is null")
-    reject = grouped.filter(F.col("note.kind") == REJECT).select("note.*").join(F.broadcast(places), "part")
-    named = grouped.filter(F.col("note.kind").isin(NODE, TOPIC))
+
+    def dealt(*kinds: str) -> DataFrame:
+        """The packets of some kinds, those of one bucket in one place."""
+        return told.filter(F.col("kind").isin(*kinds)).select("kind", "bucket", "packet").repartition(buckets, "bucket")
+
+    reject = (
+        told.filter(F.col("kind") == REJECT)
+        .select("part", "position", "text", "reason")
+        .join(F.broadcast(places), "part")
+    )
     return Gathered(
-        subscriptions=conform(SUBSCRIPTIONS, pairs),
-        names=conform(NAMES, named.select("note.kind", F.col("node").alias("id"), F.col("note.text").alias("name"))),
+        subscriptions=conform(SUBSCRIPTIONS, dealt(PAIRS).mapInArrow(packets.distinct_pairs, packets.PAIR)),
+        names=conform(NAMES, dealt(NODE, TOPIC).mapInArrow(packets.distinct_names, packets.NAME)),
         rejects=conform(REJECTS, reject.withColumn("position", F.col("first") + F.col("position"))),
         totals=totals,
-        kept=(grouped,),
-        topics=conform(TOPICS, pairs.groupBy("topic").agg(F.max("rate").alias("rate"))) if rated else None,
+        kept=(told,),
+        topics=conform(TOPICS, dealt(RATE).mapInArrow(packets.largest_rates, packets.RATED)) if rated else None,
     )
 
 
 def _totals(found: list[Any], left_out: set[str]) -> Totals:
-    (seen, kept), *_ = [(rows, count) for kind, _, rows, count in found if kind is None] or [(0, 0)]
-    counted = {what: rows for kind, what, rows, _ in found if kind == COUNT}
-    reasons = {what: rows for kind, what, rows, _ in found if kind == REJECT}
+    counted = {what: rows for kind, what, rows in found if kind == COUNT}
+    reasons = {what: rows for kind, what, rows in found if kind == REJECT}
     return Totals(
-        kept=kept,
-        duplicates=seen - kept,
+        seen=sum(rows for kind, _, rows in found if kind == PAIRS),
         left_out_by={name: counted[name] for name in sorted(counted) if name in left_out},
-        rejected=sum(reasons.values()),
         rejected_by=dict(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))),
         counts={name: counted[name] for name in sorted(counted) if name not in left_out},
     )

@@ -72,7 +72,7 @@ class Lines:
             return
         if self._length + first > LONGEST:
             self._length += first
-            yield self._no_line(f"the line is {self._length} bytes long, and {LONGEST} is the most that is read")
+            yield self._no_line(f"the line is longer than {LONGEST} bytes, the most that is read")
             piece = piece[first + 1 :]
         last = piece.rfind(b"\n") + 1
         if last:

@@ -13,7 +13,7 @@ from ropewalk.errors import UsageError
 from ropewalk.ids import identify
 from ropewalk.seeds import chance, pick
 from ropewalk.tables.frames import problems_of, read_table
-from ropewalk.tables.schema import NAMES, SUBSCRIPTIONS, UNIVERSES
+from ropewalk.tables.schema import FILTERS, NAMES, SUBSCRIPTIONS, UNIVERSES
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Store
 from ropewalk.universes.sample import ALL, Candidate, Cut, Sampler, median_of
@@ -144,6 +144,16 @@ def test_the_verb(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture
     assert "the median candidate is empty: no topic has 999 subscribers left" in capsys.readouterr().err
     assert main(["universe", "trace", "--rule", "wikipedia", "--seeds", "many", "--out", "v"]) == 2
     assert "seeds is 'many', but must be a number of topics from 1, or `all`." in capsys.readouterr().err
+
+
+def test_filters_stay_with_their_nodes(spark: Session, elsewhere: Path) -> None:
+    assert main(["generate", "stock-quotes", "--nodes", "60", "--stocks", "20", "--out", "quotes"]) == 0
+    words = ["--rule", "random-topics", "--seeds", "3", "--candidates", "1", "--out", "u"]
+    assert main(["universe", "quotes", *words]) == 0
+    store = Store.open(Path("u"))
+    nodes = {row["node"] for row in read_table(spark, store, SUBSCRIPTIONS).collect()}
+    assert {row["node"] for row in read_table(spark, store, FILTERS).collect()} == nodes
+    assert 0 < len(nodes) < 60
 
 
 def test_all_topics_as_seeds(stored) -> None:

@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ropewalk.tables.frames import read_table, struct_of, write_table
-from ropewalk.tables.schema import NAMES, SUBSCRIPTIONS, TOPICS, UNIVERSES
+from ropewalk.tables.schema import FILTERS, NAMES, PUBLICATIONS, SUBSCRIPTIONS, TOPICS, UNIVERSES
 from ropewalk.tables.store import Draft, Store
 from ropewalk.universes.sample import Candidate, Cut
 
@@ -15,14 +15,16 @@ def write_universe(
     """Write the tables of a universe; the row of `universes` with the store's own name is the one that was chosen."""
     spark, manifest = pairs.sparkSession, draft.manifest
     written = write_table(draft, SUBSCRIPTIONS, pairs, unique=True)
-    topics = written.select(F.col("topic").alias("id")).distinct()
-    ids = written.select(F.lit("node").alias("kind"), F.col("node").alias("id")).distinct()
-    ids = ids.unionByName(topics.select(F.lit("topic").alias("kind"), "id"))
-    if NAMES.name in trace.manifest.tables:
-        write_table(draft, NAMES, read_table(spark, trace, NAMES).join(ids, ["kind", "id"], "leftsemi"), unique=True)
-    if TOPICS.name in trace.manifest.tables:
-        known = read_table(spark, trace, TOPICS).join(topics.withColumnRenamed("id", "topic"), "topic", "leftsemi")
-        write_table(draft, TOPICS, known, unique=True)
+    nodes, topics = written.select("node").distinct(), written.select("topic").distinct()
+    ids = nodes.select(F.lit("node").alias("kind"), F.col("node").alias("id"))
+    ids = ids.unionByName(topics.select(F.lit("topic").alias("kind"), F.col("topic").alias("id")))
+    for table, inside in ((NAMES, ids), (TOPICS, topics), (FILTERS, nodes)):
+        if table.name in trace.manifest.tables:
+            known = read_table(spark, trace, table).join(inside, inside.columns, "leftsemi")
+            write_table(draft, table, known, unique=True)
+    if PUBLICATIONS.name in trace.manifest.tables:
+        by_members = read_table(spark, trace, PUBLICATIONS).join(nodes.toDF("publisher"), "publisher", "leftsemi")
+        write_table(draft, PUBLICATIONS, by_members, unique=True)
     rows = [
         {
             "universe": manifest.name if each is chosen else f"{manifest.name}/candidate-{each.number}",

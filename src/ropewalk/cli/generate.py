@@ -9,32 +9,10 @@ import click
 from ropewalk.cli import options
 from ropewalk.cli.spark import spark_for
 from ropewalk.cli.talk import Talk, opening_line, show_json
-from ropewalk.errors import UsageError
 from ropewalk.experiments.workload import make_workload, settings_of
 from ropewalk.workloads.catalogue import MODELS, Entry
 from ropewalk.workloads.contract import Model
 from ropewalk.workloads.rates import LAWS, Law, Rates
-
-
-class Models(click.Group):
-    """One subcommand per model."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (click's signature)
-        """The subcommand of a model."""
-        if cmd_name not in MODELS:
-            raise UsageError(f"model {cmd_name!r} is not known; choose one of: {', '.join(sorted(MODELS))}.")
-        return _command_of(MODELS[cmd_name])
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """All models."""
-        return sorted(MODELS)
-
-
-@click.group(
-    cls=Models, epilog="Example: ropewalk generate grid --set G --nodes 2000 --topics 200 --seed 7 --out universe"
-)
-def command() -> None:
-    """Make a workload up."""
 
 
 def _command_of(entry: Entry) -> click.Command:
@@ -68,6 +46,16 @@ def _command_of(entry: Entry) -> click.Command:
             described
         )
     return click.command(usual.name, help=usual.sentence)(described)
+
+
+command = options.Choices(
+    name="generate",
+    what="model",
+    names=MODELS,
+    command_of=lambda name: _command_of(MODELS[name]),
+    help="Make a workload up.",
+    epilog="Example: ropewalk generate grid --set G --nodes 2000 --topics 200 --seed 7 --out universe",
+)
 
 
 def _generate(

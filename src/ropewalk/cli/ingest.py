@@ -9,32 +9,12 @@ import click
 from ropewalk.cli import options
 from ropewalk.cli.spark import spark_for
 from ropewalk.cli.talk import Talk, opening_line, say, show_json
-from ropewalk.errors import UsageError
 from ropewalk.experiments.ingest import ingest, settings_of
 from ropewalk.workloads.catalogue import SOURCES
 from ropewalk.workloads.contract import Source
 from ropewalk.workloads.reading.files import files_of
 
 SHOWN = 5  # reasons for rejects on the terminal; all are in the store
-
-
-class Formats(click.Group):
-    """One subcommand per format."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (click's signature)
-        """The subcommand of a format."""
-        if cmd_name not in SOURCES:
-            raise UsageError(f"format {cmd_name!r} is not known; choose one of: {', '.join(sorted(SOURCES))}.")
-        return _command_of(SOURCES[cmd_name])
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """All formats."""
-        return sorted(SOURCES)
-
-
-@click.group(cls=Formats, epilog="Example: ropewalk ingest edges follows.tsv.gz --sep '\\t' --out universe")
-def command() -> None:
-    """Read a trace: files become subscriptions, and what cannot be used is kept as rejects."""
 
 
 def _command_of(usual: Source) -> click.Command:
@@ -84,6 +64,16 @@ def _command_of(usual: Source) -> click.Command:
     for option in reversed(options.of_fields(usual)):
         described = option(described)
     return click.command(usual.name, help=usual.sentence)(described)
+
+
+command = options.Choices(
+    name="ingest",
+    what="format",
+    names=SOURCES,
+    command_of=lambda name: _command_of(SOURCES[name]),
+    help="Read a trace: files become subscriptions, and what cannot be used is kept as rejects.",
+    epilog="Example: ropewalk ingest edges follows.tsv.gz --sep '\\t' --out universe",
+)
 
 
 def _show(made: dict[str, Any]) -> None:

@@ -1,12 +1,14 @@
 """Options that several verbs take, said once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import click
+
+from ropewalk.errors import UsageError
 
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -57,3 +59,23 @@ def told(parameters: T, given: dict[str, Any]) -> T:
     return cast(
         "T", replace(cast("Any", parameters), **{name: value for name, value in given.items() if value is not None})
     )
+
+
+class Choices(click.Group):
+    """A subcommand for each entry of a catalogue, made when it is asked for."""
+
+    def __init__(
+        self, *, what: str, names: Iterable[str], command_of: Callable[[str], click.Command], **more: Any
+    ) -> None:
+        super().__init__(**more)
+        self._what, self._names, self._command_of = what, sorted(names), command_of
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (click's signature)
+        """The subcommand of an entry."""
+        if cmd_name not in self._names:
+            raise UsageError(f"{self._what} {cmd_name!r} is not known; choose one of: {', '.join(self._names)}.")
+        return self._command_of(cmd_name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """All entries."""
+        return self._names

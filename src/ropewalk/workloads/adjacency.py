@@ -16,9 +16,9 @@ from ropewalk.errors import UsageError
 from ropewalk.workloads.contract import parameter
 from ropewalk.workloads.reading.delimited import is_empty, is_text, separator, single_blanks
 from ropewalk.workloads.reading.files import Part, parts_of
-from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread
+from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread, told
 from ropewalk.workloads.reading.lines import Block, Lines
-from ropewalk.workloads.reading.packets import NODE, TOPIC, Ledger, Reject, counts, rejects, size_of
+from ropewalk.workloads.reading.packets import NODE, TOPIC, Ledger, Reject, counts, rejects
 
 Longs = NDArray[np.int64]
 
@@ -63,14 +63,8 @@ class Adjacency:
 
     def read(self, part: Part, before: int) -> Iterator[pa.RecordBatch]:
         """The rows of one part, `before` lines after the first line of all files."""
-        lines, ledger = Lines(part), Ledger(part.buckets)
-        for block in lines:
-            if isinstance(block, Block):
-                yield from self._rows(part, block, before, ledger)
-            else:
-                yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
-        yield from ledger.rest()
-        yield size_of(part, lines.count)
+        ledger = Ledger(part.buckets)
+        return told(part, ledger, lambda block: self._rows(part, block, before, ledger))
 
     def _rows(self, part: Part, block: Block, before: int, ledger: Ledger) -> Iterator[pa.RecordBatch]:
         numbers, lines, refused = self._lines(block)
@@ -135,15 +129,13 @@ class Adjacency:
         if len(parts) == 1:
             return [0]
 
-        def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                for number in batch.column(0).to_pylist():
-                    lines = Lines(parts[number])
-                    for _ in lines:
-                        pass
-                    yield pa.RecordBatch.from_pydict({"part": [number], "lines": [lines.count]})
+        def count(part: Part) -> Iterator[pa.RecordBatch]:
+            lines = Lines(part)
+            for _ in lines:
+                pass
+            yield pa.RecordBatch.from_pydict({"part": [part.number], "lines": [lines.count]})
 
-        counted = spark.range(0, len(parts), numPartitions=len(parts)).mapInArrow(count, "part long, lines long")
+        counted = spread(spark, parts, count, "part long, lines long")
         sizes: dict[int, int] = dict(counted.collect())  # one row for each part
         return [0, *accumulate(sizes[part.number] for part in parts[:-1])]
 

@@ -21,9 +21,9 @@ from ropewalk.workloads.contract import parameter
 from ropewalk.workloads.naming import names_of, subscriptions_of, topics_of
 from ropewalk.workloads.reading.delimited import Fields, Style, cut, fields_of, is_empty, separator
 from ropewalk.workloads.reading.files import Part, head_of, parts_of
-from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread
-from ropewalk.workloads.reading.lines import LONGEST, Block, Lines
-from ropewalk.workloads.reading.packets import REJECT, SHOWN, Ledger, Reject, counts, rejects, size_of
+from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread, told
+from ropewalk.workloads.reading.lines import LONGEST, Block
+from ropewalk.workloads.reading.packets import REJECT, SHOWN, Ledger, Reject, counts, rejects
 
 COMMENT = "comment"
 PARQUET = b"PAR1"
@@ -88,11 +88,9 @@ class Edges:
 
     def read(self, part: Part, layout: Layout) -> Iterator[pa.RecordBatch]:
         """The rows of one part of a text file."""
-        lines, ledger = Lines(part), Ledger(part.buckets)
-        for block in lines:
-            if not isinstance(block, Block):
-                yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
-                continue
+        ledger = Ledger(part.buckets)
+
+        def rows(block: Block) -> Iterator[pa.RecordBatch]:
             data, head = block.data, layout.head - block.first + 1 if part.start == 0 else 0
             if head > 0:
                 above, data = _divided(data, head)
@@ -101,8 +99,8 @@ class Edges:
                     yield counts({COMMENT: comments})
             if data:
                 yield from self._rows(part, block.first + max(head, 0), data, layout, ledger)
-        yield from ledger.rest()
-        yield size_of(part, lines.count)
+
+        return told(part, ledger, rows)
 
     def _rows(self, part: Part, first: int, data: bytes, layout: Layout, ledger: Ledger) -> Iterator[pa.RecordBatch]:
         fields = cut(data, self.style, layout.width, layout.wanted)

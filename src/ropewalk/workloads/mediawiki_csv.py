@@ -17,9 +17,9 @@ from ropewalk.errors import InputError
 from ropewalk.workloads.mediawiki import IP, LEFT_OUT, OTHER_NAMESPACE, OTHER_TIME, Wanted
 from ropewalk.workloads.reading.delimited import Style, cut, fields_of, is_empty
 from ropewalk.workloads.reading.files import Part, head_of, parts_of
-from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread
-from ropewalk.workloads.reading.lines import LONGEST, Block, Lines
-from ropewalk.workloads.reading.packets import Ledger, Reject, counts, rejects, size_of
+from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread, told
+from ropewalk.workloads.reading.lines import LONGEST, Block
+from ropewalk.workloads.reading.packets import Ledger, Reject, counts, rejects
 
 COLUMNS = ("page_title", "page_ns", "timestamp", "contributor_name")
 STYLE = Style(quote="|")
@@ -48,18 +48,16 @@ class MediaWikiCsv(Wanted):
     def read(self, part: Part, header: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows of one part."""
         wanted = [header.index(column) for column in COLUMNS]
-        lines, ledger = Lines(part), Ledger(part.buckets)
-        for block in lines:
-            if not isinstance(block, Block):
-                yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
-                continue
+        ledger = Ledger(part.buckets)
+
+        def rows(block: Block) -> Iterator[pa.RecordBatch]:
             data, first = block.data, block.first
             if part.start == 0 and first == 1:
                 data, first = data.partition(b"\n")[2], 2
             if data:
                 yield from self._rows(part, first, data, len(header), wanted, ledger)
-        yield from ledger.rest()
-        yield size_of(part, lines.count)
+
+        return told(part, ledger, rows)
 
     def _rows(
         self, part: Part, first: int, data: bytes, width: int, wanted: list[int], ledger: Ledger

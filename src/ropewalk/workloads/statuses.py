@@ -21,7 +21,7 @@ from ropewalk.tables.frames import id_column
 from ropewalk.workloads.contract import parameter, refuse_unless
 from ropewalk.workloads.naming import names_of, publications_of, subscriptions_of, topics_of
 from ropewalk.workloads.reading.files import Part, parts_of
-from ropewalk.workloads.reading.gather import Gathered, Totals, gather, names_of_parts
+from ropewalk.workloads.reading.gather import Gathered, Totals, gather, names_of_parts, spread
 from ropewalk.workloads.reading.lines import Block, Lines
 from ropewalk.workloads.reading.packets import REJECT, SHOWN, SIZE, shown
 
@@ -66,7 +66,7 @@ class Statuses:
     def gathered(self, spark: SparkSession, files: Sequence[Path]) -> Gathered:
         """Follows, rates and publications."""
         parts = parts_of(files)
-        read = self._examined(_lines(spark, parts)).persist(StorageLevel.DISK_ONLY)
+        read = self._examined(spread(spark, parts, _lines_of, LINES)).persist(StorageLevel.DISK_ONLY)
         keep: list[DataFrame] = [read]
         try:
             found = gather(_refused(read), names_of_parts(parts, files))
@@ -188,18 +188,8 @@ def _seconds(time: Column) -> Column:
     return F.coalesce(F.when(F.abs(number) < LATEST, number), F.coalesce(iso, twitter).cast("double"))
 
 
-def _lines(spark: SparkSession, parts: Sequence[Part]) -> DataFrame:
-    """Every line, the size of every part (a position alone), and what is no line (with the reason)."""
-
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from _lines_of(parts[number])
-
-    return spark.range(0, len(parts), numPartitions=len(parts)).mapInArrow(read, LINES)
-
-
 def _lines_of(part: Part) -> Iterator[pa.RecordBatch]:
+    """Every line, the size of the part (a position alone), and what is no line (with the reason)."""
     lines = Lines(part)
     for block in lines:
         if not isinstance(block, Block):

@@ -22,7 +22,21 @@ from ropewalk.tables.frames import conform
 from ropewalk.tables.schema import NAMES, REJECTS, SUBSCRIPTIONS, TOPICS
 from ropewalk.workloads.reading import packets
 from ropewalk.workloads.reading.files import Part
-from ropewalk.workloads.reading.packets import COUNT, NODE, PAIRS, RATE, READ, REJECT, SIZE, TOPIC
+from ropewalk.workloads.reading.lines import Block, Lines
+from ropewalk.workloads.reading.packets import (
+    COUNT,
+    NODE,
+    PAIRS,
+    RATE,
+    READ,
+    REJECT,
+    SIZE,
+    TOPIC,
+    Ledger,
+    Reject,
+    rejects,
+    size_of,
+)
 
 Reader = Callable[[Part], Iterator[pa.RecordBatch]]
 
@@ -74,7 +88,7 @@ class Gathered:
             frame.unpersist()
 
 
-def spread(spark: SparkSession, parts: Sequence[Part], read: Reader) -> DataFrame:
+def spread(spark: SparkSession, parts: Sequence[Part], read: Reader, schema: str = READ) -> DataFrame:
     """The rows of all parts, a task each."""
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,7 +96,19 @@ def spread(spark: SparkSession, parts: Sequence[Part], read: Reader) -> DataFram
             for number in batch.column(0).to_pylist():
                 yield from read(parts[number])
 
-    return spark.range(0, len(parts), numPartitions=len(parts)).mapInArrow(task, READ)
+    return spark.range(0, len(parts), numPartitions=len(parts)).mapInArrow(task, schema)
+
+
+def told(part: Part, ledger: Ledger, rows: Callable[[Block], Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+    """All that a part of a file of lines has to tell, given what a block of lines does."""
+    lines = Lines(part)
+    for block in lines:
+        if isinstance(block, Block):
+            yield from rows(block)
+        else:
+            yield rejects(part, [Reject(block.number, block.beginning, block.reason)])
+    yield from ledger.rest()
+    yield size_of(part, lines.count)
 
 
 def gather(
@@ -92,24 +118,26 @@ def gather(
 
     Of several rates of a topic the largest is taken.
     """
-    told = rows.persist(StorageLevel.DISK_ONLY)
+    handed = rows.persist(StorageLevel.DISK_ONLY)
     try:
         what = F.when(F.col("kind") == COUNT, F.col("text")).otherwise(F.col("reason"))
-        summed = told.groupBy("kind", what.alias("what")).agg(F.sum("rows"))
+        summed = handed.groupBy("kind", what.alias("what")).agg(F.sum("rows"))
         totals = _totals(summed.collect(), set(left_out))  # one row for each reason to reject, and each counter
-        sizes = told.filter(F.col("kind") == SIZE).select("part", "position")
+        sizes = handed.filter(F.col("kind") == SIZE).select("part", "position")
         firsts = _firsts(dict(sizes.collect()), files)  # one row for each part
         places = rows.sparkSession.createDataFrame(firsts, "part int, file string, first long")
     except BaseException:
-        told.unpersist()
+        handed.unpersist()
         raise
 
     def dealt(*kinds: str) -> DataFrame:
         """The packets of some kinds, those of one bucket in one place."""
-        return told.filter(F.col("kind").isin(*kinds)).select("kind", "bucket", "packet").repartition(buckets, "bucket")
+        return (
+            handed.filter(F.col("kind").isin(*kinds)).select("kind", "bucket", "packet").repartition(buckets, "bucket")
+        )
 
     reject = (
-        told.filter(F.col("kind") == REJECT)
+        handed.filter(F.col("kind") == REJECT)
         .select("part", "position", "text", "reason")
         .join(F.broadcast(places), "part")
     )
@@ -118,7 +146,7 @@ def gather(
         names=conform(NAMES, dealt(NODE, TOPIC).mapInArrow(packets.distinct_names, packets.NAME)),
         rejects=conform(REJECTS, reject.withColumn("position", F.col("first") + F.col("position"))),
         totals=totals,
-        kept=(told,),
+        kept=(handed,),
         topics=conform(TOPICS, dealt(RATE).mapInArrow(packets.largest_rates, packets.RATED)) if rated else None,
     )
 

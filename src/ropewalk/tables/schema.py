@@ -81,6 +81,7 @@ PUBLICATIONS = Table(
         "at": "double",
         "content": "string",
     },
+    references=(Reference(("publisher",), "names", ("id",)),),
 )
 
 REJECTS = Table(

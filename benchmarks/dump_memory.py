@@ -60,17 +60,18 @@ def write_dump(path: Path, megabytes: int) -> int:
     return streams * PAGES
 
 
-def processes_under(root: int) -> dict[int, tuple[str, int]]:
-    """Name and resident bytes of a process and all below it."""
+def processes_under(root: int) -> dict[int, tuple[bool, int]]:
+    """Of a process and all below it: whether it is Java, and its memory (its own pages, not those of files)."""
     parents, found = {}, {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            name, _, rest = (entry / "stat").read_text().partition("(")[2].rpartition(")")
-            pages = int((entry / "statm").read_text().split()[1])
-        except (OSError, IndexError):
+            rest = (entry / "stat").read_text().rpartition(")")[2]
+            _, resident, shared, *_ = map(int, (entry / "statm").read_text().split())
+            program = (entry / "exe").readlink().name
+        except (OSError, ValueError):
             continue
         parents[int(entry.name)] = int(rest.split()[1])
-        found[int(entry.name)] = (name, pages * 4096)
+        found[int(entry.name)] = (program == "java", (resident - shared) * 4096)
     wanted = {root}
     while more := {process for process, parent in parents.items() if parent in wanted} - wanted:
         wanted |= more
@@ -88,8 +89,8 @@ def ingest(path: Path, out: Path) -> dict[str, object]:
         def watch() -> None:
             while not done.wait(EVERY):
                 seen = processes_under(running.pid)
-                java = sum(size for name, size in seen.values() if name == "java")
-                python = sum(size for name, size in seen.values() if name != "java")
+                java = max((size for is_java, size in seen.values() if is_java), default=0)  # a fork of it is no other
+                python = sum(size for is_java, size in seen.values() if not is_java)
                 peaks.update(java=max(peaks["java"], java), python=max(peaks["python"], python))
 
         watcher = threading.Thread(target=watch)

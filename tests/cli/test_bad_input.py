@@ -15,6 +15,7 @@ import pytest
 
 from ropewalk.cli.main import VERBS, main
 from ropewalk.tables.session import Session
+from ropewalk.workloads.catalogue import MODELS
 from waiting import wait_until
 
 GRID = ["generate", "grid", "--set", "fig6", "--out"]
@@ -51,7 +52,10 @@ def test_an_unknown_verb(refused) -> None:
 
 
 def test_an_unknown_model(refused) -> None:
-    assert refused("generate", "ring", "--out", "x") == (2, "model 'ring' is not known; choose one of: grid.")
+    assert refused("generate", "ring", "--out", "x") == (
+        2,
+        f"model 'ring' is not known; choose one of: {', '.join(sorted(MODELS))}.",
+    )
 
 
 def test_an_unknown_set(refused) -> None:

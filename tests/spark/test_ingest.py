@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -188,7 +189,7 @@ def test_a_line_of_100_megabytes(ingest, spark: Session, elsewhere: Path) -> Non
 
 def test_statuses(ingest, spark: Session, elsewhere: Path) -> None:
     day = 86_400
-    said = [
+    said: list[dict[str, Any]] = [
         {
             "user": {"name": "ann"},
             "time": "2009-11-01T00:00:00Z",

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,15 +59,16 @@ def stored(spark: Session):
     frame.unpersist()
 
 
+READINGS: list[tuple[Any, Any, Any]] = [
+    ("wikipedia", "seeds", "inside"),
+    ("wikipedia", "closed", "trace"),
+    ("livejournal", "seeds", "trace"),
+    ("livejournal", "closed", "inside"),
+    ("random-topics", "seeds", "inside"),
+]
 CUTS = [
     Cut(rule=rule, seeds=8, population=population, prune_count=prune_count, candidates=3, min_subscribers=4)
-    for rule, population, prune_count in (
-        ("wikipedia", "seeds", "inside"),
-        ("wikipedia", "closed", "trace"),
-        ("livejournal", "seeds", "trace"),
-        ("livejournal", "closed", "inside"),
-        ("random-topics", "seeds", "inside"),
-    )
+    for rule, population, prune_count in READINGS
 ]
 
 

@@ -19,8 +19,12 @@ def own(part: Part) -> list[bytes | Gap]:
     return [piece for mine, piece in pieces(part) if mine]
 
 
+def bytes_of(pieces_: list[bytes | Gap]) -> bytes:
+    return b"".join(piece for piece in pieces_ if isinstance(piece, bytes))
+
+
 def joined(parts: list[Part]) -> bytes:
-    return b"".join(piece for part in parts for piece in own(part) if isinstance(piece, bytes))
+    return b"".join(bytes_of(own(part)) for part in parts)
 
 
 @cache
@@ -89,8 +93,8 @@ def test_a_damaged_block_costs_that_block_only(tmp_path: Path) -> None:
     found = own(parts_of([tmp_path / "file"])[0])
     (gap,) = [number for number, piece in enumerate(found) if isinstance(piece, Gap)]
     assert 0 < gap < len(found) - 1
-    assert text.startswith(b"".join(found[:gap]))
-    assert text.endswith(b"".join(found[gap + 1 :]))
+    assert text.startswith(bytes_of(found[:gap]))
+    assert text.endswith(bytes_of(found[gap + 1 :]))
 
 
 @pytest.mark.parametrize("at", [-6, 0.5], ids=["checksum", "middle"])

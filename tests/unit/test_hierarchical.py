@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_everybody_has_a_topic_every_topic_somebody_and_the_mean_is_met(model: H
 
 
 @REPEATS
-def test_no_topic_is_followed_twice_however_repeats_are_treated(repeats: str) -> None:
+def test_no_topic_is_followed_twice_however_repeats_are_treated(repeats: Any) -> None:
     nodes, topics = replace(SMALL, repeats=repeats).pairs(1)
     assert len(set(zip(nodes.tolist(), topics.tolist(), strict=True))) == nodes.size
     assert nodes.size == SMALL.wanted if repeats != "counted" else SMALL.initial < nodes.size < SMALL.wanted
@@ -80,14 +81,14 @@ def test_a_universe_whose_first_topics_are_all_full_is_given_up() -> None:
 
 
 @REPEATS
-def test_strong_homophily_does_not_stall(repeats: str) -> None:
+def test_strong_homophily_does_not_stall(repeats: Any) -> None:
     nodes, topics = replace(SMALL, homophily=8.0, repeats=repeats).pairs(1)
     assert nodes.size == SMALL.wanted or repeats == "counted"
     assert len(set(zip(nodes.tolist(), topics.tolist(), strict=True))) == nodes.size
 
 
 @pytest.mark.parametrize("repeats", ["redrawn", "avoided"])
-def test_everybody_can_follow_everything(repeats: str) -> None:
+def test_everybody_can_follow_everything(repeats: Any) -> None:
     model = HierarchicalTopics(nodes=5, topics=6, subscriptions_per_node=6, repeats=repeats)
     assert len(set(zip(*(column.tolist() for column in model.pairs(1)), strict=True))) == 30
 
@@ -156,6 +157,6 @@ def test_what_a_node_does_not_follow_is_counted_and_found(count: int, data: st.D
         ({"initial_share": 1.5}, "initial-share is 1.5"),
     ],
 )
-def test_what_cannot_be_is_said_so(told: dict[str, object], said: str) -> None:
+def test_what_cannot_be_is_said_so(told: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         replace(SMALL, **told)

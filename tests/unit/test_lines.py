@@ -14,7 +14,9 @@ from ropewalk.workloads.reading.lines import LONGEST, Block, Lines
 
 def read(file: Path) -> tuple[list[bytes], list[tuple[int, str]], int]:
     """All lines of a file, what was no line (with its number in the file), and how many parts there were."""
-    found, bad, before = [], [], 0
+    found: list[bytes] = []
+    bad: list[tuple[int, str]] = []
+    before = 0
     parts = parts_of([file])
     for part in parts:
         lines = Lines(part)

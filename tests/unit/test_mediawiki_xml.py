@@ -42,7 +42,9 @@ def packed(batches: list[pa.RecordBatch], read: Callable, *kinds: str) -> list[d
 
 def read(file: Path, source: MediaWikiXml | None = None, prefixes: dict | None = None):
     """Pairs, counts (revisions kept among them), and rejects as (position in the file, text, reason)."""
-    pairs, counts, rejects = set(), Counter(), []
+    pairs: set[tuple[str, str]] = set()
+    counts: Counter[str] = Counter()
+    rejects: list[tuple[int, str, str]] = []
     before = revisions = 0
     for part in parts_of([file]):
         batches = list((source or MediaWikiXml()).read(part, prefixes or {}))

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,6 +96,6 @@ def test_a_node_does_not_depend_on_which_others_are_made_beside_it() -> None:
         ({"exponent": -1.0}, "exponent is -1"),
     ],
 )
-def test_what_cannot_be_is_said_so(told: dict[str, float], said: str) -> None:
+def test_what_cannot_be_is_said_so(told: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         replace(SMALL, **told)

@@ -60,7 +60,7 @@ def command(
     master: str | None,
     as_json: bool,
 ) -> None:
-    """Cut a self-contained universe out of the trace DIR: of many candidates, the one with the median of topics per node."""
+    """Cut a self-contained universe out of a trace, the store DIR: of many candidates, the median by topics per node."""
     trace = Store.open(folder)
     trace.folder_of(SUBSCRIPTIONS)
     cut = Cut(

@@ -138,6 +138,13 @@ def test_a_list_with_a_long_key_and_many_members(ingest, elsewhere: Path) -> Non
     assert (code, said["kept"], said["nodes"]) == (0, 150_000, 1)
 
 
+def test_a_list_whose_key_is_not_ended_is_rejected(ingest, spark: Session, elsewhere: Path) -> None:
+    Path("a.txt").write_text("ann\tnews,sport\nbob,news\ncyd\t\n")
+    code, said, _ = ingest("adjacency", "a.txt", "--key-sep", "\\t", "--max-reject-share", "0.5")
+    assert (code, said["kept"], said["left_out"], said["rejected"]) == (0, 2, 1, 1)
+    assert [row["reason"] for row in rows(spark, REJECTS)] == ["there is no '\\\\t' that ends the list's key"]
+
+
 def test_a_cut_off_archive_is_warned_of(ingest, elsewhere: Path) -> None:
     packed = gzip.compress("".join(f"{number},t\n" for number in range(50_000)).encode())
     Path("a.csv.gz").write_bytes(packed[: len(packed) // 2])
@@ -263,7 +270,11 @@ def test_statuses(ingest, spark: Session, elsewhere: Path) -> None:
         ),
         (("statuses", "a.csv", "--author", "a'b"), 2, "author is \"a'b\", but must be a field's name"),
         (("edges", "a.csv", "--header", "--node", "who"), 3, "a.csv has no column 'who'; it has: 'a', 'b'."),
-        (("edges", "a.csv", "--topic", "7"), 3, "a.csv has no column 7; its first line has 2, counted from 0."),
+        (
+            ("edges", "a.csv", "--topic", "7"),
+            3,
+            "a.csv has no column 7 (counted from 0): its first line has 2 fields; is --sep right?",
+        ),
         (("mediawiki-csv", "a.csv"), 3, "the first line of a.csv must name the columns page_title, page_ns"),
         (("adjacency", "a.csv", "--key", "line", "--key-sep", ":"), 2, "key-sep ends the first field"),
     ],

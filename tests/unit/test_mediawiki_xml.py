@@ -242,6 +242,7 @@ def test_cuts_change_nothing(tmp_path_factory: pytest.TempPathFactory, pages, si
     ("wrong", "sentence"),
     [
         ({"namespace": "articles"}, "namespace is 'articles', but must be numbers such as 0,4, or `all`."),
+        ({"until": "2012-13-01"}, "until is '2012-13-01', but must be a time such as"),
         ({"since": "last year"}, "since is 'last year', but must be a time such as"),
         ({"since": "2012", "until": "2011-05"}, "since 2012 is after until 2011-05; exchange them."),
     ],

@@ -104,10 +104,12 @@ class Store:
     def open(cls, path: Path) -> "Store":
         """The store at `path`."""
         if not path.is_dir():
-            raise InputError(f"{path} is not a folder; give one that `ropewalk generate` made.")
+            raise InputError(f"{path} is not a folder; give one that `ropewalk generate`, `ingest` or `universe` made.")
         manifest = path / MANIFEST
         if not manifest.is_file():
-            raise InputError(f"{path} has no {MANIFEST}, so it is not a store; give one that `ropewalk generate` made.")
+            raise InputError(
+                f"{path} has no {MANIFEST}, so it is not a store; give one that `ropewalk generate`, `ingest` or `universe` made."
+            )
         return cls(path, Manifest.read(manifest))
 
     def folder_of(self, table: Table) -> Path:

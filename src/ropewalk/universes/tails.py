@@ -62,16 +62,16 @@ def _none(why: str) -> dict[str, Any]:
 def _sentence(fit: dict[str, Any]) -> str:
     verdicts = [_verdict(other, against) for other, against in fit["against"].items()]
     return (
-        f"From {fit['xmin']} on ({fit['tail_share']:.1%} of the values) a power law of exponent {fit['exponent']:.2f}"
-        f" +- {fit['standard_error']:.2f} fits best; {' and '.join(verdicts)}."
+        f"The best power law begins at {fit['xmin']} ({fit['tail_share']:.1%} of the values) and has exponent"
+        f" {fit['exponent']:.2f} +- {fit['standard_error']:.2f}; {' and '.join(verdicts)}."
     )
 
 
 def _verdict(other: str, against: dict[str, Any]) -> str:
     article = "an" if other[0] in "aeiou" else "a"
     if against["better"] == "undecided":
-        return f"{article} {other} fits it as well"
-    return f"{article} {other} fits it {'worse' if against['better'] == 'power law' else 'better'}"
+        return f"{article} {other} describes that tail as well"
+    return f"{article} {other} describes that tail {'worse' if against['better'] == 'power law' else 'better'}"
 
 
 def _xmin(distribution: Distribution) -> int:

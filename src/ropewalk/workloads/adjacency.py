@@ -73,9 +73,13 @@ class Adjacency:
             members, parents = pc.list_flatten(lists), np.asarray(pc.list_parent_indices(lists))
             sizes = np.asarray(pc.list_value_length(lists))
             no_key, no_name = is_empty(keys), is_empty(members)
+            not_ended = self._not_ended(lines)
             nameless = np.bincount(parents[no_name], minlength=len(lines))
+            no_key |= not_ended
             for line in np.flatnonzero(no_key | (nameless > 0)):
                 reason = "the list has no key" if no_key[line] else "a member of the list is empty"
+                if not_ended[line]:
+                    reason = f"there is no {self.key_sep!r} that ends the list's key"
                 rows = max(1, sizes[line]) if no_key[line] else nameless[line]
                 refused.append(Reject(int(numbers[line]), lines[line].as_py().encode(), reason, int(rows)))
             yield from self._entered(ledger, keys, members, parents, ~no_name & ~no_key[parents])
@@ -123,6 +127,12 @@ class Adjacency:
         has_rest = pc.greater(pc.list_value_length(halves), 1)
         rest = pc.if_else(has_rest, pc.list_element(pc.if_else(has_rest, halves, pa.scalar(["", ""])), 1), "")
         return keys, _members(pc.utf8_trim(rest, " ") if between == " " else rest, between)
+
+    def _not_ended(self, lines: pa.Array) -> NDArray[np.bool_]:
+        """Which lines lack what should end their key, where it was told."""
+        if self.key_sep is None:
+            return np.zeros(len(lines), np.bool_)
+        return ~np.asarray(pc.match_substring(lines, separator(self.key_sep)))
 
     def _lines_before(self, spark: SparkSession, parts: Sequence[Part]) -> list[int]:
         """How many lines of all files lie before each part: a line's number is its key, so this must be known first."""

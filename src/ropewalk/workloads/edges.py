@@ -251,7 +251,8 @@ def _position(file: Path, name: str, columns: Sequence[str], width: int) -> int:
     if columns:
         raise InputError(f"{file} has no column {name!r}; it has: {', '.join(map(repr, columns))}.")
     if is_number:
-        raise InputError(f"{file} has no column {name}; its first line has {width}, counted from 0.")
+        fields = "one field" if width == 1 else f"{width} fields"
+        raise InputError(f"{file} has no column {name} (counted from 0): its first line has {fields}; is --sep right?")
     raise UsageError(f"column {name!r} is named, but no header is read; pass --header, or give its position from 0.")
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 
 from ropewalk.errors import UsageError
 from ropewalk.workloads.contract import parameter
@@ -26,7 +27,7 @@ class Wanted:
         if self.namespace != ALL and not re.fullmatch(r"-?\d+(,-?\d+)*", self.namespace):
             raise UsageError(f"namespace is {self.namespace!r}, but must be numbers such as 0,4, or `all`.")
         for name, said in (("since", self.since), ("until", self.until)):
-            if said is not None and not re.fullmatch(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d:\d\dZ)?)?)?", said):
+            if said is not None and not _is_time(said):
                 raise UsageError(f"{name} is {said!r}, but must be a time such as 2012-04-30 or 2012-04-30T12:00:00Z.")
         if self.since and self.until and self.since > self.until and not self.since.startswith(self.until):
             raise UsageError(f"since {self.since} is after until {self.until}; exchange them.")
@@ -43,3 +44,14 @@ class Wanted:
         if self.since is not None and stamp < self.since:
             return False
         return self.until is None or stamp[: len(self.until)] <= self.until
+
+
+def _is_time(said: str) -> bool:
+    """Whether this is a year, a month, a day or a moment that exists."""
+    if not re.fullmatch(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d:\d\dZ)?)?)?", said):
+        return False
+    try:
+        datetime.fromisoformat(said + "0000-01-01T00:00:00Z"[len(said) :])
+    except ValueError:
+        return False
+    return True

@@ -157,6 +157,15 @@ def test_cuts_and_several_files_change_nothing(
     assert len({row["file"] for row in found.rejects.collect()}) == 2
 
 
+@pytest.mark.parametrize("name", ["edges", "adjacency", "mediawiki-xml", "mediawiki-csv"])
+def test_pairs_become_distinct_in_as_many_tasks_as_there_are_buckets(
+    gathered: Callable[..., Gathered], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LEAST_BUCKETS", 8)
+    found = gathered(SAMPLES[name].source, SAMPLES[name].data)
+    assert found.subscriptions.rdd.getNumPartitions() == 8
+
+
 @EVERY
 def test_an_empty_file_is_nothing(gathered: Callable[..., Gathered], sample: Sample) -> None:
     try:

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet
 from numpy.typing import NDArray
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -82,6 +81,7 @@ class Edges:
         return gather(
             spread(spark, parts, read),
             names_of_parts(parts, files),
+            buckets=parts[0].buckets,
             left_out=self.left_out,
             rated=self.rate is not None,
         )
@@ -167,7 +167,7 @@ class Edges:
             "reason",
             F.lit(1).cast("bigint").alias("rows"),
         )
-        found = gather(refused, dict(enumerate(map(str, files))))
+        found = gather(refused, dict(enumerate(map(str, files))), buckets=1)
         good = rows.filter("reason is null")
         pairs = good.select("node_key", "topic_key").distinct()
         rates = good.groupBy("topic_key").agg(F.max("rate").alias("rate"))

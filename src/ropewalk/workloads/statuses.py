@@ -69,7 +69,7 @@ class Statuses:
         read = self._examined(spread(spark, parts, _lines_of, LINES)).persist(StorageLevel.DISK_ONLY)
         keep: list[DataFrame] = [read]
         try:
-            found = gather(_refused(read), names_of_parts(parts, files))
+            found = gather(_refused(read), names_of_parts(parts, files), buckets=1)  # no packets
             keep += found.kept
             good = read.filter("reason is null and line is not null")
             statuses = good.select("author", "at", "text").distinct().persist(StorageLevel.DISK_ONLY)

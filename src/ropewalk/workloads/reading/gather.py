@@ -112,11 +112,11 @@ def told(part: Part, ledger: Ledger, rows: Callable[[Block], Iterator[pa.RecordB
 
 
 def gather(
-    rows: DataFrame, files: dict[int, str], *, buckets: int = 1, left_out: Iterable[str] = (), rated: bool = False
+    rows: DataFrame, files: dict[int, str], *, buckets: int, left_out: Iterable[str] = (), rated: bool = False
 ) -> Gathered:
     """Bring together what tasks handed over. `files` are those of the parts; `left_out` the counters that count rows.
 
-    Of several rates of a topic the largest is taken.
+    Each bucket is made distinct by a task of its own, so their number bounds what a task holds. Of several rates of a topic the largest is taken.
     """
     handed = rows.persist(StorageLevel.DISK_ONLY)
     try:

@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_h
 import click
 
 from ropewalk.errors import UsageError
+from ropewalk.parameters import HELP
 
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-HELP = "help"  # where a field's sentence stands in its metadata
 FOLDER = click.Path(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON document on standard output.")

@@ -14,7 +14,7 @@ from ropewalk.engines.contract import KEEPS, Keep
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import chosen, execute, settings_of, usual_place
 from ropewalk.protocols.catalogue import PROTOCOLS, find
-from ropewalk.protocols.stan.settings import OVERLAYS, Overlay
+from ropewalk.protocols.stan.settings import CHOICES, Overlay
 from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
@@ -29,7 +29,9 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
 @options.seed
 @click.option("--rounds", type=int, default=8, show_default=True, help="How often every node walks.")
 @click.option("--ttl", type=int, default=5, show_default=True, help="A walk visits one node more than this.")
-@click.option("--overlay", type=click.Choice(OVERLAYS), help="Initial overlays.  [default: as the workload says]")
+@click.option(
+    "--overlay", type=click.Choice(CHOICES["overlay"]), help="Initial overlays.  [default: as the workload says]"
+)
 @click.option(
     "--connectivity", type=float, help="Probability that an overlay is connected.  [default: as the workload says]"
 )

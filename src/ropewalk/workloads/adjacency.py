@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from ropewalk.errors import UsageError
-from ropewalk.workloads.contract import parameter
+from ropewalk.parameters import parameter
 from ropewalk.workloads.reading.delimited import is_empty, is_text, separator, single_blanks
 from ropewalk.workloads.reading.files import Part, parts_of
 from ropewalk.workloads.reading.gather import Gathered, gather, names_of_parts, spread, told

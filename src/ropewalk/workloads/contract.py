@@ -1,22 +1,18 @@
 """What a workload model or source offers: its parameters as fields, and subscriptions as a frame of external keys."""
 
 from collections.abc import Sequence
-from dataclasses import field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 from pyspark.sql import DataFrame, SparkSession
 
-from ropewalk.errors import UsageError
 from ropewalk.workloads.reading.gather import Gathered
-
-HELP = "help"  # also in cli.options, which knows no model
 
 
 class Model(Protocol):
     """A frozen dataclass; its fields are validated when it is made, and are what the manifest records.
 
-    A field made by `parameter` is an option of `ropewalk generate`.
+    A field made by `parameters.parameter` is an option of `ropewalk generate`.
     """
 
     name: ClassVar[str]
@@ -53,15 +49,3 @@ class Source(Protocol):
     def gathered(self, spark: SparkSession, files: Sequence[Path]) -> Gathered:
         """All that the files say, the same for any number of partitions; a row that cannot be used fails nothing."""
         ...
-
-
-def parameter(help_: str, **more: Any) -> Any:
-    """A field that is an option on the command line, with the sentence its help shows."""
-    return field(metadata={HELP: help_}, **more)
-
-
-def refuse_unless(least: float, most: float, **found: float) -> None:
-    """Refuse a parameter outside its bounds, by name."""
-    for name, value in found.items():
-        if not least <= value <= most:
-            raise UsageError(f"{name.replace('_', '-')} is {value}, but must be from {least} to {most}.")

@@ -15,8 +15,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ropewalk.errors import InputError, UsageError
+from ropewalk.parameters import parameter
 from ropewalk.tables.frames import pattern_of
-from ropewalk.workloads.contract import parameter
 from ropewalk.workloads.naming import names_of, subscriptions_of, topics_of
 from ropewalk.workloads.reading.delimited import Fields, Style, cut, fields_of, is_empty, separator
 from ropewalk.workloads.reading.files import Part, head_of, parts_of

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from ropewalk.arrays.chance import permuted, stream, unit
 from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import mixed_long
-from ropewalk.workloads.contract import parameter, refuse_unless
+from ropewalk.parameters import parameter, refuse_unless
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 
 from ropewalk.arrays.chance import stream
 from ropewalk.errors import RunError, UsageError
-from ropewalk.workloads.contract import parameter, refuse_unless
+from ropewalk.parameters import parameter, refuse_unless
 from ropewalk.workloads.topic_tree import REPEATS, TRIES, populated, spread
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ropewalk.errors import UsageError
-from ropewalk.workloads.contract import parameter
+from ropewalk.parameters import parameter
 
 IP, DELETED, NAMELESS = "by IP address", "by deleted contributors", "by contributors without a name"
 OTHER_NAMESPACE, OTHER_TIME = "in other namespaces", "at other times"

@@ -22,7 +22,7 @@ from ropewalk.arrays.chance import permuted, stream, unit
 from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import mixed_long
 from ropewalk.errors import UsageError
-from ropewalk.workloads.contract import parameter, refuse_unless
+from ropewalk.parameters import parameter, refuse_unless
 from ropewalk.workloads.thresholds import ALWAYS, BINS, cut_for, key_of, slices_of, tally_key, tally_over
 
 Floats = NDArray[np.float64]

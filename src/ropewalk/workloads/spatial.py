@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 from ropewalk.arrays.chance import stream, unit
 from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import mixed_long
-from ropewalk.workloads.contract import parameter, refuse_unless
+from ropewalk.parameters import parameter, refuse_unless
 from ropewalk.workloads.thresholds import ALWAYS, BINS, Tally, cut_for, key_of, slices_of, tally_key, tally_over
 
 Floats = NDArray[np.float64]

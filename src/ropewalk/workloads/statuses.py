@@ -17,8 +17,8 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from ropewalk.errors import UsageError
+from ropewalk.parameters import parameter, refuse_unless
 from ropewalk.tables.frames import id_column
-from ropewalk.workloads.contract import parameter, refuse_unless
 from ropewalk.workloads.naming import names_of, publications_of, subscriptions_of, topics_of
 from ropewalk.workloads.reading.files import Part, parts_of
 from ropewalk.workloads.reading.gather import Gathered, Totals, gather, names_of_parts, spread

@@ -22,7 +22,7 @@ from ropewalk.arrays.chance import drawn_by, permuted, stream, unit
 from ropewalk.arrays.compiled import compiled
 from ropewalk.arrays.hashing import mixed_long
 from ropewalk.errors import UsageError
-from ropewalk.workloads.contract import parameter, refuse_unless
+from ropewalk.parameters import parameter, refuse_unless
 from ropewalk.workloads.thresholds import slices_of
 
 Floats = NDArray[np.float64]

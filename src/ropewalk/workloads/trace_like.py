@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from ropewalk.arrays.chance import stream
 from ropewalk.errors import UsageError
-from ropewalk.workloads.contract import parameter, refuse_unless
+from ropewalk.parameters import parameter, refuse_unless
 from ropewalk.workloads.matching import States, dealt, placed, subscribed
 from ropewalk.workloads.power_law import Sizes, power_law_sizes
 from ropewalk.workloads.saturation import Handed, handed_out, lost_share

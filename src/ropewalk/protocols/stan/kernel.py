@@ -19,7 +19,7 @@ from ropewalk.arrays import graphs
 from ropewalk.arrays.chance import drawn, pick, stream
 from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import ONE, half, joined, mixed_long, seeded
-from ropewalk.protocols.stan.settings import Settings, fan_out, mean_degree
+from ropewalk.protocols.stan.settings import Settings
 
 ATTEMPTS = 8  # ours: how often an Erdos-Renyi overlay is drawn anew before it is patched to be strongly connected
 
@@ -46,10 +46,10 @@ def initial(members: Members, settings: Settings, seed: int) -> Overlays:
     sizes, position = np.unique(np.diff(members.offsets), return_inverse=True)
     overlay_state = stream(seed, "overlay")
     if settings.overlay == "fixed":
-        by_size = np.array([fan_out(int(size), settings.margin) for size in sizes], np.int64)
+        by_size = np.array([settings.fan_out(int(size)) for size in sizes], np.int64)
         starts, links = _fixed(*_flat(members), by_size[position], overlay_state)
     else:
-        tables = [_degree_table(int(size), settings.margin) for size in sizes]
+        tables = [_degree_table(int(size), settings) for size in sizes]
         table_starts = np.cumsum([0, *(table.size for table in tables)])
         table = np.concatenate(tables) if tables else np.empty(0, np.int64)
         states = (stream(seed, "degree"), overlay_state, stream(seed, "patch"))
@@ -76,7 +76,7 @@ def _flat(members: Members) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArr
     return members.topics, members.offsets, members.ids
 
 
-def _degree_table(members: int, margin: float) -> NDArray[np.int64]:
+def _degree_table(members: int, settings: Settings) -> NDArray[np.int64]:
     """63-bit thresholds of the out-degree of one node: Binomial(n - 1, mean / (n - 1)), as a cumulative table.
 
     A node has out-degree d if d thresholds are at or below its chance. Summed in one fixed order, here and nowhere else: every engine takes this table.
@@ -84,7 +84,7 @@ def _degree_table(members: int, margin: float) -> NDArray[np.int64]:
     others = members - 1
     if others < 1:
         return np.empty(0, np.int64)
-    share = mean_degree(members, margin) / others
+    share = settings.mean_degree(members) / others
     if share >= 1:
         return np.zeros(others, np.int64)  # every node holds every other
     probability = math.exp(others * math.log1p(-share))

@@ -1,7 +1,11 @@
-"""StaN written out on dicts and lists, one plain function per rule. Imports nothing of the package on purpose:
-what the kernel must equal is stated here a second time, hash included."""
+"""StaN written out on dicts and lists, one plain function per rule: chance, weights, view sizes and initial overlays
+here, walks and rounds in `stan_rounds`. Imports nothing of the package on purpose: what the kernel must equal is stated
+here a second time, hash included."""
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
 MASK = 2**64 - 1
 P1, P2, P3, P4, P5 = (
@@ -14,6 +18,27 @@ P1, P2, P3, P4, P5 = (
 
 View = list[int]
 Views = dict[int, View]  # node id -> its view for one topic, ordered
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """A seed and the settings of a run, by the names that `Settings` gives them."""
+
+    seed: int
+    rounds: int = 8
+    ttl: int = 5
+    overlay: str = "fixed"
+    connectivity: float = 0.99
+    schedule: str = "sync"
+    fanout: str = "printed"
+    weight: str = "printed"
+    collect: str = "views"
+    learn: bool = False
+    snoop: bool = False
+    adaptive: bool = False
+    slowest: int = 8
+    loss: float = 0.0
+    churn: float = 0.0
 
 
 def rotated(value: int, bits: int) -> int:
@@ -47,40 +72,75 @@ def hashed_word(word: str, seed: int) -> int:
     return h ^ h >> 32
 
 
+@lru_cache
+def named(seed: int, what: str) -> int:
+    """Where the hash of every chance of this name goes on from."""
+    return hashed_word(what, hashed(seed, 42))
+
+
 def chance(seed: int, what: str, *labels: int) -> int:
-    state = hashed_word(what, hashed(seed, 42))
+    state = named(seed, what)
     for label in labels:
         state = hashed(label, state)
     return state >> 1
+
+
+def happens(drawn: int, probability: float) -> bool:
+    return drawn < int(probability * 2**63)
 
 
 def pick(drawn: int, count: int) -> int:
     return (drawn >> 31) * count >> 32
 
 
-def weight(p: int, q: int) -> int:
-    return hashed(q, hashed(p, 42)) >> 1
+@lru_cache(maxsize=1 << 16)  # ranking asks for the same few weights again and again
+def weight(kind: str, seed: int, p: int, q: int) -> int:
+    """How far down p's list q stands: lower is better."""
+    match kind:
+        case "printed":
+            return hashed(q, hashed(p, 42)) >> 1
+        case "keyed":
+            return hashed(q, hashed(chance(seed, "key", p), 42)) >> 1
+        case "pair":
+            return hashed(max(p, q), hashed(min(p, q), 42)) >> 1
+        case "target":
+            return hashed(q, 42) >> 1
+        case "ring":
+            return (q - p) % 2**63
+    raise ValueError(kind)
 
 
-def ranked(p: int, others: set[int]) -> View:
-    return sorted(others - {p}, key=lambda q: (weight(p, q), q))
+def ranked(rules: Rules, p: int, others: Iterable[int]) -> View:
+    return sorted({*others} - {p}, key=lambda q: (weight(rules.weight, rules.seed, p, q), q))
 
 
-def sampled(seed: int, topic: int, node: int, attempt: int, members: list[int], size: int) -> View:
-    others = [member for member in members if member != node]
+def margin(rules: Rules) -> float:
+    return -math.log(-math.log(rules.connectivity))
+
+
+def fan_out(rules: Rules, members: int) -> int:
+    x = math.log(members) + margin(rules)
+    if rules.fanout == "two-way":
+        x /= 2
+    return max(0, min(members - 1, math.ceil(x)))
+
+
+def sampled(rules: Rules, node: int, members: list[int], size: int, what: str, *labels: int) -> View:
+    """A view of `size` distinct others among the members, each drawn by a chance of these labels and a count."""
+    others = sorted(member for member in members if member != node)
     if size == len(others):
-        return ranked(node, set(others))
+        return ranked(rules, node, others)
     found: set[int] = set()
     draw = 0
     while len(found) < size:
-        found.add(others[pick(chance(seed, "overlay", topic, node, attempt, draw), len(others))])
+        found.add(others[pick(chance(rules.seed, what, *labels, draw), len(others))])
         draw += 1
-    return ranked(node, found)
+    return ranked(rules, node, found)
 
 
-def fixed_overlay(seed: int, topic: int, members: list[int], margin: float) -> Views:
-    size = min(len(members) - 1, math.ceil(math.log(len(members)) + margin))
-    return {node: sampled(seed, topic, node, 0, members, max(0, size)) for node in members}
+def fixed_overlay(rules: Rules, topic: int, members: list[int]) -> Views:
+    size = fan_out(rules, len(members))
+    return {node: sampled(rules, node, members, size, "overlay", topic, node, 0) for node in members}
 
 
 def out_degree(drawn: int, others: int, mean: float) -> int:
@@ -110,32 +170,20 @@ def is_strong(views: Views) -> bool:
     return all(len(reachable(views, node)) == len(views) for node in views)
 
 
-def drawn_digraph(seed: int, topic: int, members: list[int], margin: float, attempt: int) -> Views:
+def drawn_digraph(rules: Rules, topic: int, members: list[int], attempt: int) -> Views:
+    """One attempt at an Erdos-Renyi overlay."""
     others = len(members) - 1
-    mean = max(0.0, min(others, math.log(len(members)) + margin))
+    mean = max(0.0, min(others, math.log(len(members)) + margin(rules)))
     views = {}
     for node in members:
-        size = out_degree(chance(seed, "degree", topic, node, attempt), others, mean) if others else 0
-        views[node] = sampled(seed, topic, node, attempt, members, size)
+        size = out_degree(chance(rules.seed, "degree", topic, node, attempt), others, mean) if others else 0
+        views[node] = sampled(rules, node, members, size, "overlay", topic, node, attempt)
     return views
 
 
-def walk(seed: int, topic: int, source: int, turn: int, ttl: int, views: Views) -> set[int]:
-    """What a walk of `source` collects; empty if it knows nobody."""
-    collected: set[int] = set()
-    at, hop = source, 0
-    while views[at] and hop <= ttl:
-        at = views[at][pick(chance(seed, "walk", topic, source, turn, hop), len(views[at]))]
-        collected |= {at, *views[at]}
-        hop += 1
-    return collected
-
-
-def lock_step_round(seed: int, topic: int, turn: int, ttl: int, views: Views) -> Views:
-    return {
-        node: ranked(node, walk(seed, topic, node, turn, ttl, views) | set(view))[: len(view)]
-        for node, view in views.items()
-    }
+def omniscient(rules: Rules, views: Views) -> Views:
+    """Everybody holds as many as before, and the best there are."""
+    return {node: ranked(rules, node, views)[: len(view)] for node, view in views.items()}
 
 
 def digest(topic: int, views: Views) -> int:

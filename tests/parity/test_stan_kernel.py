@@ -1,25 +1,33 @@
 """The kernel and the plain statement of StaN's rules hold equal views, not similar ones."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import stan_cases as cases
 import stan_reference as reference
+import stan_rounds
 from ropewalk.protocols.stan import kernel
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.stan.kernel.overlays import ATTEMPTS
+from ropewalk.protocols.stan.settings import CHOICES, Settings
+from stan_cases import IDS, Topics, universes
 
-IDS = st.integers(0, 2**63 - 1)
-Topics = dict[int, list[int]]  # topic id -> member ids
-
-
-@st.composite
-def universes(draw: st.DrawFn, largest: int = 30) -> Topics:
-    nodes = draw(st.lists(IDS, min_size=1, max_size=largest, unique=True))
-    topics = draw(st.lists(IDS, min_size=1, max_size=4, unique=True))
-    return {topic: sorted(draw(st.lists(st.sampled_from(nodes), min_size=1, unique=True))) for topic in topics}
+EVERYTHING = Settings(
+    rounds=6,
+    connectivity=0.4,
+    schedule="sequential",
+    weight="keyed",
+    learn=True,
+    snoop=True,
+    adaptive=True,
+    slowest=3,
+    loss=0.1,
+    churn=0.5,
+)
 
 
 def batch(topics: Topics) -> kernel.Members:
@@ -43,40 +51,98 @@ def views_of(members: kernel.Members, overlays: kernel.Overlays) -> dict[int, re
     return found
 
 
-def after_all(members: kernel.Members, chosen: Settings, seed: int) -> kernel.Overlays:
-    overlays = kernel.initial(members, chosen, seed)
-    for aligned in kernel.rounds(members, overlays, chosen, seed):
-        overlays = aligned
-    return overlays
+def in_order(views: dict[int, reference.Views]) -> list[tuple[int, list[tuple[int, reference.View]]]]:
+    """The same as lists, so that comparing them also compares the order of topics and members."""
+    return [(topic, list(held.items())) for topic, held in views.items()]
 
 
-@given(universes(), IDS, st.integers(0, 6), st.floats(0.1, 0.999))
-@settings(max_examples=100)
-@example({5: [1, 2, 3]}, 0, 0, 0.99)  # everybody holds everybody
-@example({5: [7]}, 1, 5, 0.99)  # nobody to hold
-def test_views_are_equal_after_every_round(topics: Topics, seed: int, ttl: int, connectivity: float) -> None:
-    chosen = Settings(rounds=3, ttl=ttl, connectivity=connectivity)
+def stages_of(topics: Topics, chosen: Settings, seed: int, *, count_ids: bool = True) -> list[stan_rounds.Stage]:
+    """The kernel's stages as the reference writes them. Each is read before the next round runs."""
     members = batch(topics)
     overlays = kernel.initial(members, chosen, seed)
-    expected = {t: reference.fixed_overlay(seed, t, nodes, chosen.margin) for t, nodes in topics.items()}
-    assert views_of(members, overlays) == expected
-    for turn, aligned in enumerate(kernel.rounds(members, overlays, chosen, seed)):
-        expected = {t: reference.lock_step_round(seed, t, turn, ttl, views) for t, views in expected.items()}
-        assert views_of(members, aligned) == expected
-        digests = [reference.digest(t, views) for t, views in expected.items()]
-        assert [int(d) % 2**64 for d in kernel.digests(members, aligned)] == digests
+    return [
+        stan_rounds.Stage(
+            views=views_of(stage.members, stage.overlays),
+            messages=dict(zip(topics, stage.messages.tolist(), strict=True)),
+            ids=dict(zip(topics, stage.ids.tolist(), strict=True)) if count_ids else {},
+        )
+        for stage in kernel.rounds(members, overlays, chosen, seed, count_ids=count_ids)
+    ]
 
 
-@given(universes(), IDS, st.floats(0.05, 0.999))
-@settings(max_examples=100)
+def check_every_round(topics: Topics, chosen: Settings, seed: int) -> None:
+    """Views, their digests, messages and ids. Rounds start from the kernel's views: it alone patches overlays."""
+    rules, members = cases.rules(chosen, seed), batch(topics)
+    overlays = kernel.initial(members, chosen, seed)
+    views = views_of(members, overlays)
+    if chosen.overlay == "fixed":
+        assert views == {t: reference.fixed_overlay(rules, t, nodes) for t, nodes in topics.items()}
+    stages = kernel.rounds(members, overlays, chosen, seed, count_ids=True)
+    for found, expected in zip(stages, stan_rounds.rounds(rules, views), strict=True):
+        assert in_order(views_of(found.members, found.overlays)) == in_order(expected.views)
+        assert found.messages.tolist() == list(expected.messages.values())
+        assert found.ids.tolist() == list(expected.ids.values())
+        digests = [reference.digest(t, held) for t, held in expected.views.items()]
+        assert [int(d) % 2**64 for d in kernel.digests(found.members, found.overlays)] == digests
+
+
+@pytest.mark.parametrize("schedule", CHOICES["schedule"])
+@pytest.mark.parametrize("family", cases.ALONE)
+@given(topics=universes(), seed=IDS, data=st.data())
+def test_each_setting_alone_is_equal_after_every_round(family: str, schedule: str, topics, seed: int, data) -> None:
+    check_every_round(topics, data.draw(cases.settings(**cases.ALONE[family], schedule=schedule)), seed)
+
+
+@given(universes(), cases.settings(**cases.ANY), IDS)
+@settings(max_examples=400)
+@example({5: [7]}, Settings(), 1)  # nobody to hold
+@example({5: [7], 6: [7, 9]}, Settings(rounds=6, churn=0.5, learn=True, snoop=True), 1)
+@example({5: [1, 2, 3]}, Settings(ttl=0), 0)  # everybody holds everybody
+@example({5: [1, 2, 3], 6: [2, 3, 4, 5], 7: [4, 5]}, EVERYTHING, 3)
+@example({5: [1, 2, 3]}, replace(EVERYTHING, churn=1.0), 2)  # all go in round 1, some return in round 2
+@example({5: list(range(20)), 6: list(range(10, 30))}, Settings(rounds=6, churn=1.0), 4)
+@example({5: list(range(20))}, replace(EVERYTHING, churn=1.0, loss=1.0), 5)
+@example({5: [0, 2**63 - 1, 2**62]}, replace(EVERYTHING, weight="ring"), 2**63 - 1)
+@example({2**63 - 1: list(range(20))}, replace(EVERYTHING, ttl=0, adaptive=False), 0)
+def test_all_settings_together_are_equal_after_every_round(topics: Topics, chosen: Settings, seed: int) -> None:
+    check_every_round(topics, chosen, seed)
+
+
+@given(universes(), cases.settings(**cases.ANY, knowledge="everything"), IDS)
+def test_who_knows_everything_holds_the_best(topics: Topics, chosen: Settings, seed: int) -> None:
+    members = batch(topics)
+    overlays = kernel.initial(members, chosen, seed)
+    best = views_of(members, kernel.omniscient(members, overlays, chosen, seed))
+    rules = cases.rules(chosen, seed)
+    assert best == {t: reference.omniscient(rules, held) for t, held in views_of(members, overlays).items()}
+
+
+@given(universes(), cases.settings(**cases.ANY), IDS)
+@settings(max_examples=50)
+def test_counting_ids_changes_nothing_else(topics: Topics, chosen: Settings, seed: int) -> None:
+    counted = stages_of(topics, chosen, seed)
+    assert stages_of(topics, chosen, seed, count_ids=False) == [replace(stage, ids={}) for stage in counted]
+
+
+@given(universes(), cases.settings(**cases.ANY), IDS)
+@settings(max_examples=50)
+def test_rounds_leave_the_overlays_they_begin_with(topics: Topics, chosen: Settings, seed: int) -> None:
+    members = batch(topics)
+    overlays = kernel.initial(members, chosen, seed)
+    before = views_of(members, overlays)
+    assert sum(1 for _ in kernel.rounds(members, overlays, chosen, seed)) == chosen.rounds
+    assert views_of(members, overlays) == before
+
+
+@given(universes(), st.sampled_from(CHOICES["weight"]), IDS, st.floats(0.05, 0.999))
 def test_erdos_renyi_overlays_are_the_first_strong_draw_or_a_patched_last_one(
-    topics: Topics, seed: int, connectivity: float
+    topics: Topics, weight: str, seed: int, connectivity: float
 ) -> None:
-    chosen = Settings(overlay="erdos-renyi", connectivity=connectivity)
-    members = batch(topics)
+    chosen = Settings(overlay="erdos-renyi", connectivity=connectivity, weight=weight)
+    rules, members = cases.rules(chosen, seed), batch(topics)
     found = views_of(members, kernel.initial(members, chosen, seed))
     for topic, nodes in topics.items():
-        draws = [reference.drawn_digraph(seed, topic, nodes, chosen.margin, a) for a in range(kernel.ATTEMPTS)]
+        draws = [reference.drawn_digraph(rules, topic, nodes, attempt) for attempt in range(ATTEMPTS)]
         strong = next((views for views in draws if reference.is_strong(views)), None)
         assert reference.is_strong(found[topic])
         if strong is not None:
@@ -84,48 +150,48 @@ def test_erdos_renyi_overlays_are_the_first_strong_draw_or_a_patched_last_one(
         else:
             for node, view in found[topic].items():
                 assert set(view) >= set(draws[-1][node])
-                assert view == reference.ranked(node, set(view))
+                assert view == reference.ranked(rules, node, view)
 
 
-@given(universes(largest=60), IDS)
+@given(universes(largest=60), cases.settings(**{**cases.ANY, "churn": 0.0}), IDS)
 @settings(max_examples=50)
-def test_a_view_keeps_its_size_and_never_names_its_holder(topics: Topics, seed: int) -> None:
-    chosen = Settings(rounds=4, overlay="erdos-renyi", connectivity=math.exp(-1))
+def test_a_view_keeps_its_size_and_never_names_its_holder(topics: Topics, chosen: Settings, seed: int) -> None:
     members = batch(topics)
     before = views_of(members, kernel.initial(members, chosen, seed))
-    after = views_of(members, after_all(members, chosen, seed))
-    for topic, views in after.items():
+    for topic, views in stages_of(topics, chosen, seed)[-1].views.items():
         for node, view in views.items():
             assert len(view) == len(set(view)) == len(before[topic][node])
             assert node not in view
             assert set(view) <= set(topics[topic])
 
 
-@given(universes(), IDS, st.randoms(use_true_random=False))
+@given(universes(), cases.settings(**cases.ANY), IDS, st.randoms(use_true_random=False))
 @settings(max_examples=50)
-def test_a_topic_does_not_feel_which_topics_share_its_batch(topics: Topics, seed: int, shuffler) -> None:
-    together = batch(topics)
-    views = views_of(together, after_all(together, Settings(rounds=3), seed))
+def test_a_topic_does_not_feel_which_topics_share_its_batch(topics: Topics, chosen, seed: int, shuffler) -> None:
+    together = stages_of(topics, chosen, seed)
     order = list(topics)
     shuffler.shuffle(order)
     for topic in order:
-        alone = batch({topic: topics[topic]})
-        assert views_of(alone, after_all(alone, Settings(rounds=3), seed))[topic] == views[topic]
+        for among, alone in zip(together, stages_of({topic: topics[topic]}, chosen, seed), strict=True):
+            assert alone.views[topic] == among.views[topic]
+            assert (alone.messages[topic], alone.ids[topic]) == (among.messages[topic], among.ids[topic])
 
 
 def test_without_shared_topics_nothing_is_gained() -> None:
     """StaN 2.1: without correlation the result is one overlay per topic."""
     topics = {t: list(range(100 * t, 100 * t + 60)) for t in range(1, 6)}
     members = batch(topics)
-    for overlays in (kernel.initial(members, Settings(), 1), after_all(members, Settings(), 1)):
-        for views in views_of(members, overlays).values():
+    before = views_of(members, kernel.initial(members, Settings(), 1))
+    for overlays in (before, stages_of(topics, Settings(), 1)[-1].views):
+        for views in overlays.values():
             assert all(len(set(view)) == 9 for view in views.values())  # ceil(ln 60 + 4.6)
 
 
 def test_the_papers_example_with_five_nodes() -> None:
     """StaN Figure 2: n0 holds two nodes in each of two topics; once it knows all four it holds the same two in both."""
     n0, others = 1000, [2, 3, 4, 5]
-    best = set(reference.ranked(n0, set(others))[:2])
+    rules = reference.Rules(seed=1)
+    best = set(reference.ranked(rules, n0, others)[:2])
     topics = {1: sorted([n0, *others]), 2: sorted([n0, *others])}
     members = batch(topics)
     starts = np.arange(0, 2 * members.ids.size + 1, 2)
@@ -134,12 +200,11 @@ def test_the_papers_example_with_five_nodes() -> None:
     links = []
     for topic, nodes in topics.items():
         for node in nodes:
-            view = start_with[topic] if node == n0 else reference.ranked(node, set(nodes))[:2]
-            links += [place[q] for q in reference.ranked(node, set(view))]
+            view = start_with[topic] if node == n0 else reference.ranked(rules, node, nodes)[:2]
+            links += [place[q] for q in reference.ranked(rules, node, view)]
     overlays = kernel.Overlays(starts, np.array(links, np.int32))
-    for aligned in kernel.rounds(members, overlays, Settings(rounds=8), 1):
-        overlays = aligned
-    after = views_of(members, overlays)
+    *_, last = kernel.rounds(members, overlays, Settings(rounds=8), rules.seed)
+    after = views_of(last.members, last.overlays)
     assert [len(after[topic][n0]) for topic in topics] == [2, 2]
     assert set(after[1][n0]) == set(after[2][n0]) == best
 

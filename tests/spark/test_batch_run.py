@@ -8,8 +8,9 @@ from pyspark.sql import functions as F
 
 from ropewalk.engines.batch.run import Job, Outcome, run_of, simulate
 from ropewalk.engines.contract import KEEPS
+from ropewalk.errors import InputError
 from ropewalk.protocols.stan.settings import Settings
-from ropewalk.tables.frames import problems_of, read_table
+from ropewalk.tables.frames import problems_of, read_table, write_table
 from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Manifest, Store, drafted
@@ -120,3 +121,56 @@ def test_no_rounds_leave_the_overlays_as_they_were(spark: Session, universe: Sto
     before, after = (views.filter(F.col("stage") == stage).drop("stage") for stage in ("initial", "final"))
     assert before.count() == 100
     assert sorted(before.collect()) == sorted(after.collect())
+
+
+def test_a_subscription_that_is_there_twice_is_said_so(spark: Session, tmp_path: Path) -> None:
+    pairs = spark.createDataFrame([(1, 5), (1, 5), (2, 5)], "node long, topic long")
+    with drafted(tmp_path / "universe", Manifest(name="twice", made_by="a test", seed=1, settings={})) as draft:
+        write_table(draft, SUBSCRIPTIONS, pairs, unique=True)
+    with pytest.raises(InputError, match="1 rows or more that are there twice"):
+        run(spark, Store.open(tmp_path / "universe"), Job(settings=SETTINGS, seed=1), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_overlays_need_not_be_examined(
+    spark: Session, universe: Store, kept: tuple[Outcome, Store], tmp_path: Path
+) -> None:
+    outcome, store = run(spark, universe, Job(settings=SETTINGS, seed=1, fitness=False), tmp_path / "out")
+    assert outcome.digest == kept[0].digest
+    overlays = read_table(spark, store, OVERLAYS)
+    assert overlays.filter("weak is not null or clustering is not null or diameter is not null").count() == 0
+    assert overlays.filter("members is null or links is null").count() == 0
+
+
+def test_messages_are_counted_by_stage_and_ids_on_request(
+    spark: Session, universe: Store, kept: tuple[Outcome, Store], tmp_path: Path
+) -> None:
+    """Nothing is lost here, so every walk is ttl + 1 messages and a reply."""
+    by_round = read_table(spark, kept[1], OVERLAYS).filter("members > 1")
+    walks = F.col("members") * (SETTINGS.ttl + 2)
+    assert by_round.filter((F.col("stage") == "initial") & (F.col("messages") != 0)).count() == 0
+    assert by_round.filter((F.col("stage") != "initial") & (F.col("messages") != walks)).count() == 0
+    assert by_round.filter((F.col("stage") != "initial") & (F.col("ids") <= F.col("messages"))).count() == 0
+    _, store = run(spark, universe, Job(settings=SETTINGS, seed=1), tmp_path / "out")
+    at_once = read_table(spark, store, OVERLAYS).filter("members > 1 and stage = 'final'")
+    assert at_once.filter(F.col("messages") != SETTINGS.rounds * walks).count() == 0
+    assert at_once.filter("ids is not null").count() == 0
+
+
+def test_under_churn_only_those_that_are_there_are_counted(spark: Session, universe: Store, tmp_path: Path) -> None:
+    settings = Settings(rounds=4, churn=0.3)
+    _, store = run(spark, universe, Job(settings=settings, seed=1, keep=frozenset(KEEPS)), tmp_path / "out")
+    assert problems_of(spark, store.path) == []
+    counts = {row["stage"]: row["count"] for row in read_table(spark, store, VIEWS).groupBy("stage").count().collect()}
+    assert counts["initial"] == counts["round 1"] == 100
+    assert all(10 < counts[stage] < 95 for stage in ("round 2", "round 3", "final"))
+
+
+def test_to_know_everything_is_to_hold_the_best(spark: Session, universe: Store, tmp_path: Path) -> None:
+    pvs = {}
+    for knowledge in ("walks", "everything"):
+        settings = Settings(rounds=8, knowledge=knowledge)
+        _, store = run(spark, universe, Job(settings=settings, seed=1), tmp_path / knowledge)
+        final = read_table(spark, store, VIEWS).filter("stage = 'final'")
+        (pvs[knowledge],) = final.agg(F.avg("pvs")).collect()[0]
+    assert pvs["everything"] <= pvs["walks"]

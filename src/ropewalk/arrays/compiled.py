@@ -58,3 +58,8 @@ def _content_digest() -> str:
             digest.update(path.relative_to(package).as_posix().encode())
             digest.update(source)
     return digest.hexdigest()
+
+
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """For the innermost steps of a kernel: written into whoever calls them, so that a call costs nothing."""
+    return cast("Callable[P, R]", numba.njit(inline="always", error_model="numpy")(function))

@@ -34,15 +34,19 @@ def common(command: Command) -> Command:
     return as_json(master(debug(command)))
 
 
-def of_fields(parameters: object) -> list[Callable[[Command], Command]]:
-    """An option for each field of a dataclass that has a sentence to say for itself; None where it is not given."""
+def of_fields(parameters: object, usually: dict[str, str] | None = None) -> list[Callable[[Command], Command]]:
+    """An option for each field of a dataclass that has a sentence to say for itself; None where it is not given.
+
+    `usually` says what happens then to those fields for which it is not the field's own default.
+    """
     types = get_type_hints(type(parameters))
     found: list[Callable[[Command], Command]] = []
     for each in fields(cast("Any", parameters)):
         if HELP not in each.metadata:
             continue
         name, type_, usual = f"--{each.name.replace('_', '-')}", types[each.name], getattr(parameters, each.name)
-        said = each.metadata[HELP] + ("" if usual in (None, "") else f"  [default: {usual}]")
+        usual = (usually or {}).get(each.name, usual)
+        said = each.metadata[HELP] + ("" if usual in (None, "") else f"  [default: {_shown(usual)}]")
         if isinstance(type_, UnionType):  # of a type and None
             type_ = get_args(type_)[0]
         if type_ is bool:
@@ -52,6 +56,21 @@ def of_fields(parameters: object) -> list[Callable[[Command], Command]]:
         else:
             found.append(click.option(name, each.name, type=type_, help=said))
     return found
+
+
+def each(found: list[Callable[[Command], Command]]) -> Callable[[Command], Command]:
+    """Several options as one decorator, listed in their order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(found):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _shown(usual: object) -> str:
+    return {True: "on", False: "off"}.get(usual, str(usual)) if isinstance(usual, bool) else str(usual)
 
 
 def told(parameters: T, given: dict[str, Any]) -> T:

@@ -1,7 +1,7 @@
 """`ropewalk simulate PROTOCOL DIR`: run a protocol on a stored universe, store the tables, show the numbers."""
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import click
 
@@ -12,9 +12,9 @@ from ropewalk.cli.talk import Talk, opening_line, say, show_json
 from ropewalk.engines.batch.run import Job
 from ropewalk.engines.contract import KEEPS, Keep
 from ropewalk.errors import UsageError
-from ropewalk.experiments.run import chosen, execute, settings_of, usual_place
+from ropewalk.experiments.run import FROM_WORKLOAD, chosen, execute, settings_of, usual_place
 from ropewalk.protocols.catalogue import PROTOCOLS, find
-from ropewalk.protocols.stan.settings import CHOICES, Overlay
+from ropewalk.protocols.stan.settings import STRICT, Settings
 from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
@@ -27,15 +27,10 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
 @click.argument("folder", metavar="DIR", type=options.FOLDER)
 @click.option("--engine", default="batch", show_default=True, help="What carries the protocol out.")
 @options.seed
-@click.option("--rounds", type=int, default=8, show_default=True, help="How often every node walks.")
-@click.option("--ttl", type=int, default=5, show_default=True, help="A walk visits one node more than this.")
-@click.option(
-    "--overlay", type=click.Choice(CHOICES["overlay"]), help="Initial overlays.  [default: as the workload says]"
-)
-@click.option(
-    "--connectivity", type=float, help="Probability that an overlay is connected.  [default: as the workload says]"
-)
-@click.option("--keep", default="", metavar="A,B", help=f"Write more tables: {', '.join(KEEPS)}.")
+@options.each(options.of_fields(Settings(), dict.fromkeys(FROM_WORKLOAD, "as the workload says")))
+@click.option("--strict", is_flag=True, help="Insist on the protocol as printed: refuse what was added to it.")
+@click.option("--keep", default="", metavar="A,B", help=f"Write or count more: {', '.join(KEEPS)}.")
+@click.option("--fitness/--no-fitness", default=True, show_default=True, help="Examine every overlay.")
 @click.option("--partitions", type=click.IntRange(1, 100_000), help="Tasks to cut the work into; changes no result.")
 @click.option("--out", type=options.FOLDER, help="Folder to make.  [default: runs/RUN, in place of the same run]")
 @options.overwrite
@@ -46,24 +41,25 @@ def command(
     folder: Path,
     engine: str,
     seed: int,
-    rounds: int,
-    ttl: int,
-    overlay: Overlay | None,
-    connectivity: float | None,
+    strict: bool,
     keep: str,
+    fitness: bool,
     partitions: int | None,
     out: Path | None,
     overwrite: bool,
     report: Path | None,
     master: str | None,
     as_json: bool,
+    **told: Any,
 ) -> None:
     """Run a protocol on a workload (the store DIR), store its tables, show its numbers."""
     find(protocol, engine)
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
-    told = {"rounds": rounds, "ttl": ttl, "overlay": overlay, "connectivity": connectivity}
-    job = Job(settings=chosen(universe, told), seed=seed, keep=_kept(keep), partitions=partitions)
+    settings = chosen(universe, told)
+    if strict:
+        _refuse_additions(settings)
+    job = Job(settings=settings, seed=seed, keep=_kept(keep), fitness=fitness, partitions=partitions)
     place = out if out is not None else usual_place(universe, job)
     if report is not None:
         refuse_unwritable(report)
@@ -87,3 +83,11 @@ def _kept(said: str) -> frozenset[Keep]:
         if word not in KEEPS:
             raise UsageError(f"--keep names {word!r}, but can only name: {', '.join(KEEPS)}.")
     return frozenset(cast("list[Keep]", wanted))
+
+
+def _refuse_additions(settings: Settings) -> None:
+    for name, printed in STRICT.items():
+        if getattr(settings, name) != printed:
+            raise UsageError(
+                f"--strict allows no --{name} {getattr(settings, name)}: that is not in the paper; drop one."
+            )

@@ -31,7 +31,9 @@ def show_run(document: dict[str, Any]) -> None:
             f"{before['max']:.0f} -> {after['max']:.0f}",
         )
     console.print(table)
-    console.print(_overlays(document["fitness"]["initial"], document["fitness"]["final"]))
+    if document["settings"]["fitness"]:
+        console.print(_overlays(document["fitness"]["initial"], document["fitness"]["final"]))
+    console.print(f"{document['traffic']['messages']:.0f} messages sent{_with_ids(document['traffic'])}")
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
 
 
@@ -43,6 +45,10 @@ def _overlays(before: dict[str, float], after: dict[str, float]) -> Table:
     for name, words in FITNESS.items():
         table.add_row(words, FORMS[name].format(before[name]), FORMS[name].format(after[name]))
     return table
+
+
+def _with_ids(traffic: dict[str, float]) -> str:
+    return f", with {traffic['ids']:.0f} ids in them" if "ids" in traffic else ""
 
 
 def _change(before: float, after: float) -> float:

@@ -7,9 +7,10 @@ from typing import Literal, get_args
 Phase = Callable[[str], AbstractContextManager[None]]
 """Called with what is about to happen; entered while it happens. Whoever runs an engine shows and times it."""
 
-Keep = Literal["rounds", "links", "connections"]
+Keep = Literal["rounds", "traffic", "crashes", "links", "connections"]
 KEEPS: tuple[Keep, ...] = get_args(Keep)
-"""What is written only on request: views and overlays by round, and the two large tables."""
+"""What is done only on request: views and overlays by round, ids in messages, what
+crashes leave of delivery, and the two large tables."""
 
 INITIAL, FINAL = "initial", "final"
 

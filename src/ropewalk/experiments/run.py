@@ -10,7 +10,9 @@ from ropewalk.engines.contract import FINAL, INITIAL, Phase, stage_after
 from ropewalk.errors import InputError, UsageError
 from ropewalk.measures.fitness import fitness
 from ropewalk.measures.holdings import holdings
+from ropewalk.measures.resilience import resilience
 from ropewalk.measures.summary import Row, summary
+from ropewalk.measures.traffic import traffic
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import write_table
 from ropewalk.tables.schema import MEASURES
@@ -18,6 +20,7 @@ from ropewalk.tables.session import Session
 from ropewalk.tables.store import MANIFEST, Manifest, Store, drafted
 
 ENGINE = "batch"
+FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +33,7 @@ class Executed:
 
 def chosen(universe: Store, told: dict[str, Any]) -> Settings:
     """The settings of a run: what was told, then what the universe's manifest says, then the defaults."""
-    said = {
-        name: universe.manifest.defaults[name]
-        for name in ("overlay", "connectivity")
-        if name in universe.manifest.defaults
-    }
+    said = {name: universe.manifest.defaults[name] for name in FROM_WORKLOAD if name in universe.manifest.defaults}
     try:
         Settings(**said)
     except (UsageError, TypeError) as error:
@@ -45,14 +44,19 @@ def chosen(universe: Store, told: dict[str, Any]) -> Settings:
 def settings_of(universe: Store, job: Job) -> dict[str, Any]:
     """What a run is made from, besides the seed."""
     about = {"protocol": NAME, "engine": ENGINE, "universe": universe.manifest.name}
-    return about | asdict(job.settings) | {"keep": sorted(job.keep)}
+    return about | asdict(job.settings) | {"keep": sorted(job.keep), "fitness": job.fitness}
 
 
 def usual_place(universe: Store, job: Job) -> Path:
     """Where a run goes when nobody says where. A store of the same run that kept more than this one is not replaced."""
     place = Path("runs") / run_of(universe, job)
     if (place / MANIFEST).is_file():
-        lost = set(Manifest.read(place / MANIFEST).settings.get("keep", [])) - job.keep
+        before = Manifest.read(place / MANIFEST).settings
+        if before.get("fitness", True) and not job.fitness:
+            raise UsageError(
+                f"{place} is this run with its overlays examined, which would be lost; pass --out for another folder."
+            )
+        lost = set(before.get("keep", [])) - job.keep
         if lost:
             raise UsageError(
                 f"{place} is this run with {', '.join(sorted(lost))} kept, which would be lost;"
@@ -70,7 +74,11 @@ def execute(
     with drafted(out, manifest, overwrite=overwrite) as draft, session as spark:
         outcome = simulate(spark, universe, job, draft, phase)
         with phase("measure"):
-            measured = holdings(outcome.tables["views"]).unionByName(fitness(outcome.tables["overlays"]))
+            measured = holdings(outcome.tables["views"]).unionByName(traffic(outcome.tables["overlays"]))
+            if job.fitness:
+                measured = measured.unionByName(fitness(outcome.tables["overlays"]))
+            if "crashes" in job.keep:
+                measured = measured.unionByName(resilience(outcome.tables["crashes"]))
             measures = write_table(draft, MEASURES, measured)
             rows = [(row["measure"], row["group"], row["value"]) for row in measures.collect()]
     rounds = job.settings.rounds

@@ -22,7 +22,7 @@ FITNESS = {
 
 
 def summary(rows: Iterable[Row], first: str, last: str, by_round: list[str]) -> dict[str, Any]:
-    """What nodes hold and how fit overlays are at the first and the last stage, and mean links at those in between."""
+    """What nodes hold and how fit overlays are at the first and the last stage, mean links at those in between, messages."""
     value = {(measure, group): number for measure, group, number in rows}
 
     def before_and_after(held: str) -> dict[str, Any]:
@@ -31,7 +31,12 @@ def summary(rows: Iterable[Row], first: str, last: str, by_round: list[str]) -> 
     document: dict[str, Any] = {held: before_and_after(held) for held in HELD}
     document["lvs"] |= {"mean": value["lvs.mean", last], "max": value["lvs.max", last]}
     document["fitness"] = {
-        stage: {name: value[f"overlay.{name}", stage] for name in FITNESS} for stage in (first, last)
+        stage: {name: value.get((f"overlay.{name}", stage)) for name in FITNESS} for stage in (first, last)
+    }
+    document["traffic"] = {
+        what: sum(value.get((f"traffic.{what}", stage), 0) for stage in (by_round or (first, last)))
+        for what in ("messages", "ids")
+        if (f"traffic.{what}", last) in value
     }
     if by_round:
         for held in ("lvs", "pvs"):

@@ -147,7 +147,8 @@ OVERLAYS = Table(
     name="overlays",
     row_is=(
         "one topic's overlay at one stage: its size, its weak and strong components, its mean clustering coefficient,"
-        " its diameter over reachable pairs, and how many members nobody holds"
+        " its diameter over reachable pairs, how many members nobody holds, and the messages sent on it since the stage"
+        " before with the ids in them (null: not asked for)"
     ),
     key=("run", "stage", "topic"),
     columns={
@@ -161,8 +162,31 @@ OVERLAYS = Table(
         "clustering": "double",
         "diameter": "long",
         "in_degree_0": "long",
+        "messages": "long",
+        "ids": "long",
     },
     references=(_OF_A_RUN,),
+)
+
+CRASHES = Table(
+    name="crashes",
+    row_is=(
+        "one topic's overlay at one stage after some of the nodes crashed (crash says how many and which): how many"
+        " members survive, the mean share of them that an event of one reaches when links carry events one way and two"
+        " ways, and how far off the first is at most (0: exact)"
+    ),
+    key=("run", "stage", "topic", "crash"),
+    columns={
+        "run": "string",
+        "stage": "string",
+        "topic": "long",
+        "crash": "string",
+        "survivors": "long",
+        "one_way": "double",
+        "two_way": "double",
+        "bound": "double",
+    },
+    references=(_OF_A_RUN, Reference(("run", "stage", "topic"), "overlays", ("run", "stage", "topic"))),
 )
 
 LINKS = Table(
@@ -213,6 +237,7 @@ TABLES: dict[str, Table] = {
         RUNS,
         VIEWS,
         OVERLAYS,
+        CRASHES,
         LINKS,
         CONNECTIONS,
         MEASURES,

@@ -1,97 +1,147 @@
-"""A universe as kernels want it: nodes numbered by the rank of their id, one row per topic with its members in order.
+"""A universe as kernels want it: nodes numbered by the rank of their id, topics dealt to parts of about equal cost.
 
-The rank is for transport only (4 bytes, and a range of ranks is a bucket of nodes); weights and digests use the id.
+The rank is for transport only (4 bytes, and a range of ranks is a bucket of nodes); weights and digests use the id. All
+ids together, 8 bytes a node, are known to the driver and sent to every task: that is what no join is needed for.
 """
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from pyspark import StorageLevel
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from ropewalk.arrays.compiled import compiled
+from ropewalk.arrays.hashing import mixed_long
+from ropewalk.arrays.ranks import ranks_of
 from ropewalk.errors import InputError
 
-_ROW_BITS = 33  # monotonically_increasing_id: the partition above these bits, the row within it below
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+PAIRS_A_PART = 400_000  # what a kernel takes at once: most of a core's cache, some 100 MB with all that becomes of it
+BIG_TOPIC = PAIRS_A_PART // 4  # such a topic gets a part to itself, and those come first
+SMALL_PART = 1000  # pairs; below that a task costs more than it does
+HELD = 1 << 20  # pairs a task holds before it deals them
+DEALT = "part int, topics binary, ranks binary"
+_PART_STATE = np.uint64(0x9E37_79B9_7F4A_7C15)  # any: it only spreads topics over parts
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """`nodes` has one row (node, rank) per node; `topics` one row (topic, members, ranks) per topic."""
+    """`parts` has rows (part, topics, ranks), each some pairs of a part; Spark partition p holds all rows of part p."""
 
-    nodes: DataFrame
-    topics: DataFrame
-    node_count: int
+    ids: Longs  # of all nodes, ascending: the id of rank r is ids[r]
+    parts: DataFrame
+    part_count: int
     topic_count: int
     subscription_count: int
-    kept: tuple[DataFrame, ...]
 
-    def unpersist(self) -> None:
-        """Give back what packing keeps on disk."""
-        for frame in self.kept:
-            frame.unpersist()
-
-
-def pack(subscriptions: DataFrame, partitions: int) -> Packed:
-    """Number the nodes and gather each topic's members, ascending, spread over `partitions`."""
-    _refuse_nulls(subscriptions)
-    nodes, node_count, ordered = ranked(subscriptions, "node")
-    members = F.sort_array(F.collect_list(F.struct("node", "rank")))
-    topics = (
-        subscriptions.join(nodes, "node")
-        .repartition(partitions, "topic")
-        .groupBy("topic")
-        .agg(members.alias("pairs"))
-        .select("topic", F.col("pairs.node").alias("members"), F.col("pairs.rank").alias("ranks"))
-        .sortWithinPartitions(F.size("members").desc())  # the largest topic first: none is left to run alone at the end
-        .persist(StorageLevel.DISK_ONLY)
-    )
-    kept = (ordered, topics)
-    try:
-        topic_count, subscription_count = _counted(topics)
-    except BaseException:
-        for frame in kept:
-            frame.unpersist()
-        raise
-    return Packed(nodes, topics, node_count, topic_count, subscription_count, kept)
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        return self.ids.size
 
 
-def _refuse_nulls(subscriptions: DataFrame) -> None:
-    if subscriptions.filter("node is null or topic is null").limit(1).count():
-        raise InputError("subscriptions has a row without a node or a topic; make the store again.")
+def pack(subscriptions: DataFrame, parts: int | None = None) -> Packed:
+    """Number the nodes and deal the topics to parts: big ones alone, the rest to `parts`, or as many as they need."""
+    topic_count, subscription_count, big = _surveyed(subscriptions)
+    ids = np.sort(subscriptions.select("node").distinct().toArrow().column("node").to_numpy())
+    big_topics = np.array([topic for _, topic in sorted(big, reverse=True)], np.int64)
+    rest = subscription_count - sum(members for members, _ in big)
+    shared = parts or max(1, -(-rest // PAIRS_A_PART), min(_usual_partitions(subscriptions), rest // SMALL_PART))
+    part_count = big_topics.size + shared
+    dealt = subscriptions.select("topic", "node").mapInArrow(_dealing(ids, big_topics, shared), DEALT)
+    return Packed(ids, dealt.repartitionById(part_count, "part"), part_count, topic_count, subscription_count)
 
 
-def _counted(topics: DataFrame) -> tuple[int, int]:
-    """How many topics and subscriptions there are, once it is clear that no subscription is there twice."""
-    size, distinct = F.size("members"), F.size(F.array_distinct("members"))
-    (counts,) = topics.agg(F.count("*"), F.sum(size), F.sum(size - distinct)).collect()
-    topic_count, subscription_count, repeated = counts
+def _usual_partitions(frame: DataFrame) -> int:
+    return int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+
+
+def compile_kernels() -> None:
+    """Deal one pair, so that workers find the kernels compiled instead of each compiling them."""
+    one = np.array([1])
+    _dealt(one, ranks_of(one, one), np.empty(0, np.int64), np.empty(0, np.int64), 1)
+
+
+def _surveyed(subscriptions: DataFrame) -> tuple[int, int, list[tuple[int, int]]]:
+    """How many topics and subscriptions there are, and the big topics as (members, topic)."""
+    nulls = F.sum((F.col("node").isNull() | F.col("topic").isNull()).cast("int"))
+    sizes = subscriptions.groupBy("topic").agg(F.count("*").alias("members"), nulls.alias("nulls"))
+    big = F.collect_list(F.when(F.col("members") >= BIG_TOPIC, F.struct("members", "topic")))
+    (row,) = sizes.agg(F.count("*"), F.sum("members"), F.sum("nulls"), big).collect()
+    topic_count, subscription_count, without, big_topics = row
     if not topic_count:
         raise InputError("the universe has no subscriptions, so there is nothing to run on.")
-    if repeated:
-        raise InputError(f"subscriptions has {repeated} rows that are there twice; make the store again.")
-    return topic_count, subscription_count
+    if without:
+        raise InputError("subscriptions has a row without a node or a topic; make the store again.")
+    return topic_count, subscription_count, [tuple(topic) for topic in big_topics]
 
 
-def ranked(subscriptions: DataFrame, column: str) -> tuple[DataFrame, int, DataFrame]:
-    """Rows (column, rank), how many, and what is kept on disk for them: rank counts the smaller ids.
+def _dealing(
+    ids: Longs, big_topics: Longs, shared: int
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function to map over pairs (topic, node)."""
+    order = np.argsort(big_topics)
+    big_sorted = big_topics[order]
+    count = big_topics.size + shared
 
-    No single task sees them all.
+    def deal(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        held: list[tuple[Longs, Longs]] = []
+        for batch in batches:
+            held.append((batch.column("topic").to_numpy(), batch.column("node").to_numpy()))
+            if sum(topics.size for topics, _ in held) >= HELD:
+                yield dealt(held)
+                held = []
+        if held:
+            yield dealt(held)
+
+    def dealt(held: list[tuple[Longs, Longs]]) -> pa.RecordBatch:
+        topics, nodes = (np.concatenate(columns) for columns in zip(*held, strict=True))
+        starts, topics, ranks = _dealt(topics, ranks_of(ids, nodes), big_sorted, order, count)
+        used = np.flatnonzero(np.diff(starts))
+        blobs = ([column[starts[p] : starts[p + 1]].tobytes() for p in used] for column in (topics, ranks))
+        columns = [pa.array(used.astype(np.int32)), *(pa.array(blob, pa.binary()) for blob in blobs)]
+        return pa.RecordBatch.from_arrays(columns, ["part", "topics", "ranks"])
+
+    return deal
+
+
+@compiled
+def _dealt(topics: Longs, ranks: Ints, big_sorted: Longs, order: Longs, count: int) -> tuple[Longs, Longs, Ints]:
+    """Pairs ordered by part: (where each part starts, topics, ranks)."""
+    shared = count - big_sorted.size
+    part_of = np.empty(topics.size, np.int32)
+    starts = np.zeros(count + 1, np.int64)
+    for pair in range(topics.size):
+        big = np.searchsorted(big_sorted, topics[pair])
+        if big < big_sorted.size and big_sorted[big] == topics[pair]:
+            part = order[big]
+        else:
+            part = big_sorted.size + np.int64(mixed_long(topics[pair], _PART_STATE) % np.uint64(shared))
+        part_of[pair] = part
+        starts[part + 1] += 1
+    starts = np.cumsum(starts)
+    following = starts[:-1].copy()
+    dealt_topics, dealt_ranks = np.empty_like(topics), np.empty_like(ranks)
+    for pair in range(topics.size):
+        place = following[part_of[pair]]
+        dealt_topics[place], dealt_ranks[place] = topics[pair], ranks[pair]
+        following[part_of[pair]] += 1
+    return starts, dealt_topics, dealt_ranks
+
+
+def gathered(topics: Longs, ranks: Ints) -> tuple[Longs, Longs, Ints, int]:
+    """All pairs of a part, in any order, as topics with members: (topics, offsets, ranks, how many pairs were twice).
+
+    Topics ascend, and so do the ranks of each.
     """
-    # Sorted over partitions, and kept: the counts and the ranks must see the same partitions.
-    ordered = (
-        subscriptions.select(column)
-        .distinct()
-        .sort(column)
-        .withColumn("row", F.monotonically_increasing_id())
-        .persist(StorageLevel.DISK_ONLY)
-    )
-    partition = F.shiftright("row", _ROW_BITS).alias("partition")
-    first, firsts = 0, []
-    for number, count in sorted(ordered.groupBy(partition).count().collect()):  # one row per partition
-        firsts.append((number, first))
-        first += count
-    offsets = ordered.sparkSession.createDataFrame(firsts, "partition long, first long")
-    within = F.col("row").bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
-    rank = (F.col("first") + within).cast("int").alias("rank")
-    found = ordered.withColumn("partition", partition).join(F.broadcast(offsets), "partition").select(column, rank)
-    return found, first, ordered
+    names, number = np.unique(topics, return_inverse=True)
+    keys = (number.astype(np.uint64) << np.uint64(32)) | ranks.astype(np.uint64)
+    keys.sort()
+    repeated = int(np.sum(keys[1:] == keys[:-1]))
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(number, minlength=names.size)))).astype(np.int64)
+    return names, offsets, (keys & np.uint64(0xFFFF_FFFF)).astype(np.int32), repeated

@@ -25,7 +25,7 @@ from ropewalk.arrays.compiled import compiled
 from ropewalk.arrays.hashing import mixed_long
 from ropewalk.errors import InputError, UsageError
 from ropewalk.universes.interests import flat
-from ropewalk.universes.pack import ranked
+from ropewalk.universes.numbering import ranked
 
 Rule = Literal["wikipedia", "livejournal", "random-topics"]
 Population = Literal["seeds", "closed"]

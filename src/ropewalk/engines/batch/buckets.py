@@ -78,10 +78,13 @@ def by_owner(heads: Ints, first_rank: int, nodes: int) -> tuple[Longs, Longs, Lo
 
 @compiled
 def counted(heads: Ints, others: Ints, first_rank: int, nodes: int, population: int) -> Longs:
-    """For each node of a bucket: links, distinct nodes it holds, neighbours either way, distinct nodes that hold it."""
+    """For each node of a bucket: links, distinct nodes it holds, neighbours either way, distinct nodes that hold it.
+
+    And how many records it has: none if it is not there.
+    """
     starts, order, where = by_owner(heads, first_rank, nodes)
-    found = np.zeros((nodes, 4), np.int64)
-    stamp = np.full(population, -1, np.int64)  # the last reason a node was counted: held by, or holding, whom
+    found = np.zeros((nodes, 5), np.int64)
+    stamp = np.full(population, -1, np.int32)  # the last reason a node was counted: held by, or holding, whom
     for node in range(nodes):
         holds, is_held = 2 * node, 2 * node + 1
         for at in range(starts[node], starts[node + 1]):
@@ -93,6 +96,7 @@ def counted(heads: Ints, others: Ints, first_rank: int, nodes: int, population: 
                     stamp[other] = holds
                     found[node, 1] += 1
         found[node, 2] = found[node, 1]
+        found[node, 4] = starts[node + 1] - starts[node]
         for at in range(starts[node], starts[node + 1]):
             record = order[at]
             for other in others[where[record] + heads[HEAD * record + 1] : where[record + 1]]:

@@ -1,35 +1,44 @@
-"""One StaN run on Spark: pack the universe, align its overlays in tasks of many topics, count by buckets of nodes.
+"""One StaN run on Spark: deal the universe to parts, align each part's overlays, count by buckets of nodes.
 
-subscriptions -> packed topics -> (kernel) bucket rows and topic rows -> views, overlays [links, connections]
+subscriptions -> parts -> (kernel) bucket rows and topic rows -> views, overlays [links, connections]
+One job, two shuffles: pairs to parts, records to buckets. No row per link ever exists, unless `links` are asked for.
 """
 
 import json
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
-import numpy as np
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ropewalk import __version__
-from ropewalk.engines.batch import buckets
-from ropewalk.engines.batch.topics import SPARK_SCHEMA, Task, compile_kernels, simulation
+from ropewalk.engines.batch.crashes import after_crashes
+from ropewalk.engines.batch.nodes import CONNECTION_COLUMNS, COUNTED, Layout, connecting, counting
+from ropewalk.engines.batch.topics import (
+    ALIGNED,
+    LINK_COLUMNS,
+    Longs,
+    Task,
+    alignment,
+    compile_kernels,
+    links,
+    sql_schema,
+)
 from ropewalk.engines.contract import FINAL, Keep, Phase
 from ropewalk.errors import InputError
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import conform, hexadecimal, read_table, struct_of, write_table
-from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS
+from ropewalk.tables.schema import CONNECTIONS, CRASHES, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS, Table
 from ropewalk.tables.store import Draft, Store, digest_of
 from ropewalk.universes.pack import Packed, pack
+from ropewalk.universes.pack import compile_kernels as compile_dealing
 
-LARGEST_BUCKET = 8192  # nodes: a bucket of W1's size is then some 30 MB of records
+LARGEST_BUCKET = 8192  # nodes: a bucket of W1's size is then some 40 MB of records
 SMALLEST_BUCKET = 64
-
-Counter = Callable[[buckets.Ints, buckets.Ints, int, int, int], buckets.Longs]
+LEAST_BUCKETS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +48,8 @@ class Job:
     settings: Settings
     seed: int
     keep: frozenset[Keep] = frozenset()
-    partitions: int | None = None  # None: as many as Spark uses for its shuffles
+    fitness: bool = True  # whether overlays are examined: components, clustering, diameter
+    partitions: int | None = None  # None: as many as the universe needs
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,26 +72,24 @@ def run_of(universe: Store, job: Job) -> str:
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
     """Run StaN on a universe and write its tables into a draft."""
-    partitions = job.partitions or int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
-    compiling = threading.Thread(target=_compile, args=(job,), daemon=True)
-    compiling.start()  # Spark packs in the JVM meanwhile
-    with phase("pack the universe"):
-        packed = pack(read_table(spark, universe, SUBSCRIPTIONS), partitions)
+    compiling = threading.Thread(target=compile_all, args=(job,), daemon=True)
+    compiling.start()  # Spark surveys in the JVM meanwhile
+    with phase("survey the universe"):
+        packed = pack(read_table(spark, universe, SUBSCRIPTIONS), job.partitions)
     if compiling.is_alive():
         with phase("compile the kernels"):
             compiling.join()
     tallied = universe.manifest.tables[SUBSCRIPTIONS.name].rows
     if packed.subscription_count != tallied:
-        packed.unpersist()
         raise InputError(
             f"{universe.folder_of(SUBSCRIPTIONS)} has {packed.subscription_count} rows, but its manifest says {tallied};"
             " make the store again."
         )
-    layout = _Layout(packed.node_count)
-    task = _task(job, layout)
-    left_behind = packed.topics.mapInArrow(simulation(task), SPARK_SCHEMA).persist(StorageLevel.DISK_ONLY)
+    layout = layout_of(packed.ids)
+    task = task_of(job, layout)
+    left_behind = counted(aligned(packed, task), layout).persist(StorageLevel.DISK_ONLY)
     try:
-        with phase("align the overlays"):
+        with phase("align the overlays and count"):
             digest = _digest(left_behind)
         outcome = Outcome(
             run=run_of(universe, job),
@@ -91,79 +99,81 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
             subscriptions=packed.subscription_count,
         )
         draft.manifest.digest = digest
-        _write_tables(draft, outcome, packed, left_behind, layout, job, universe, phase)
+        with phase("write views and overlays"):
+            outcome.tables["runs"] = write_table(draft, RUNS, _runs_row(spark, outcome, job, universe))
+            _write(draft, outcome, VIEWS, left_behind.filter("node is not null"))
+            _write(draft, outcome, OVERLAYS, left_behind.filter("topic is not null"))
     finally:
         left_behind.unpersist()
-        packed.unpersist()
+    # Each of the following is a pass of its own over the parts: to align again costs less than to keep the links.
+    if "crashes" in job.keep:
+        with phase("align again and let nodes crash"):
+            _write(draft, outcome, CRASHES, after_crashes(packed, task, outcome.tables["views"]))
+    if "links" in job.keep:
+        with phase("align again and write the links"):
+            schema = sql_schema(pa.schema(LINK_COLUMNS))
+            _write(draft, outcome, LINKS, packed.parts.mapInArrow(links(task), schema))
+    if "connections" in job.keep:
+        with phase("align again and write the connections"):
+            schema = sql_schema(pa.schema(CONNECTION_COLUMNS))
+            records = _by_bucket(aligned(packed, task), layout)
+            _write(draft, outcome, CONNECTIONS, records.mapInArrow(connecting(layout), schema))
     return outcome
 
 
-def _compile(job: Job) -> None:
-    with suppress(Exception):  # whatever is wrong with a kernel, the task that runs it says it
-        compile_kernels(_task(job, _Layout(3)))
+def aligned(packed: Packed, task: Task) -> DataFrame:
+    """What every stage leaves behind, part by part: bucket rows and topic rows."""
+    return packed.parts.mapInArrow(alignment(task), sql_schema(ALIGNED))
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """How node ranks are cut into buckets: sixteen or more to share out, none too large to count in one piece."""
-
-    population: int
-
-    @property
-    def bucket_nodes(self) -> int:
-        return min(LARGEST_BUCKET, max(SMALLEST_BUCKET, -(-self.population // 16)))
-
-    @property
-    def buckets(self) -> int:
-        return -(-self.population // self.bucket_nodes)
+def counted(left_behind: DataFrame, layout: Layout) -> DataFrame:
+    """What every node holds at every stage, and the topic rows as they are."""
+    return _by_bucket(left_behind, layout).mapInArrow(counting(layout), sql_schema(COUNTED))
 
 
-def _task(job: Job, layout: _Layout) -> Task:
+def layout_of(node_ids: Longs) -> Layout:
+    """Sixteen buckets or more to share out, none too large to count in one piece."""
+    fair = -(-node_ids.size // LEAST_BUCKETS)
+    return Layout(node_ids, min(LARGEST_BUCKET, max(SMALLEST_BUCKET, fair)))
+
+
+def task_of(job: Job, layout: Layout) -> Task:
+    """What a job's tasks are told."""
     return Task(
         settings=job.settings,
         seed=job.seed,
+        node_ids=layout.node_ids,
         bucket_nodes=layout.bucket_nodes,
         buckets=layout.buckets,
         keep_rounds="rounds" in job.keep,
-        keep_links="links" in job.keep,
+        count_ids="traffic" in job.keep,
+        fitness=job.fitness,
     )
 
 
+def compile_all(job: Job) -> None:
+    """Compile every kernel a job needs, here and now; workers on this machine find them in the cache."""
+    with suppress(Exception):  # whatever is wrong with a kernel, the task that runs it says it
+        compile_dealing()
+        compile_kernels(task_of(job, layout_of(pa.array([1, 2, 3]).to_numpy())))
+
+
+def _by_bucket(left_behind: DataFrame, layout: Layout) -> DataFrame:
+    return left_behind.repartitionById(layout.buckets, "bucket")
+
+
 def _digest(left_behind: DataFrame) -> str:
-    """One hash for all final links."""
-    row = left_behind.filter(F.col("topic").isNotNull() & (F.col("stage") == FINAL)).agg(F.bit_xor("digest")).first()
-    return hexadecimal(row[0] if row is not None and row[0] is not None else 0)
+    """One hash for all final links. Subscriptions that are there twice are noticed here, before anything is written."""
+    topics = left_behind.filter(F.col("topic").isNotNull() & (F.col("stage") == FINAL))
+    (row,) = topics.agg(F.bit_xor("digest"), F.max("repeated")).collect()
+    if row[1]:
+        raise InputError(f"subscriptions has {row[1]} rows or more that are there twice; make the store again.")
+    return hexadecimal(row[0] or 0)
 
 
-def _write_tables(
-    draft: Draft,
-    outcome: Outcome,
-    packed: Packed,
-    left_behind: DataFrame,
-    layout: _Layout,
-    job: Job,
-    universe: Store,
-    phase: Phase,
-) -> None:
+def _write(draft: Draft, outcome: Outcome, table: Table, frame: DataFrame) -> None:
     run = F.lit(outcome.run).alias("run")
-    by_bucket = left_behind.filter(F.col("bucket").isNotNull()).select("stage", "bucket", "heads", "others")
-    by_topic = left_behind.filter(F.col("topic").isNotNull())
-    spark = left_behind.sparkSession
-    with phase("count what each node holds"):
-        outcome.tables["runs"] = write_table(draft, RUNS, _runs_row(spark, outcome, job, universe))
-        views = _views(by_bucket, layout).join(packed.nodes, "rank").select(run, "*")
-        outcome.tables["views"] = write_table(draft, VIEWS, conform(VIEWS, views))
-    with phase("describe the overlays"):
-        overlays = conform(OVERLAYS, by_topic.select(run, "*"))
-        outcome.tables["overlays"] = write_table(draft, OVERLAYS, overlays)
-    if "links" in job.keep:
-        with phase("write the links"):
-            links = _links(by_topic).select(run, "*")
-            outcome.tables["links"] = write_table(draft, LINKS, conform(LINKS, links))
-    if "connections" in job.keep:
-        with phase("write the connections"):
-            connections = _connections(by_bucket, layout, packed.nodes).select(run, "*")
-            outcome.tables["connections"] = write_table(draft, CONNECTIONS, conform(CONNECTIONS, connections))
+    outcome.tables[table.name] = write_table(draft, table, conform(table, frame.select(run, "*")), unique=True)
 
 
 def _runs_row(spark: SparkSession, outcome: Outcome, job: Job, universe: Store) -> DataFrame:
@@ -178,58 +188,3 @@ def _runs_row(spark: SparkSession, outcome: Outcome, job: Job, universe: Store) 
         "digest": outcome.digest,
     }
     return spark.createDataFrame([tuple(row[name] for name in RUNS.columns)], struct_of(RUNS))
-
-
-def _views(by_bucket: DataFrame, layout: _Layout) -> DataFrame:
-    """Rows (stage, rank, lvs, pvs, connections, in_links)."""
-    names = ("lvs", "pvs", "connections", "in_links")
-    per_bucket = _per_bucket(layout, buckets.counted)
-
-    def count(table: pa.Table) -> pa.Table:
-        stage, first, found = per_bucket(table)
-        ranks = np.arange(first, first + found.shape[0], dtype=np.int32)
-        columns = {name: found[:, column] for column, name in enumerate(names)}
-        return pa.table({"stage": [stage] * found.shape[0], "rank": ranks, **columns})
-
-    schema = "stage string, rank int, " + ", ".join(f"{name} long" for name in names)
-    return by_bucket.groupBy("stage", "bucket").applyInArrow(count, schema)
-
-
-def _connections(by_bucket: DataFrame, layout: _Layout, nodes: DataFrame) -> DataFrame:
-    """Rows (stage, a, b, links)."""
-    per_bucket = _per_bucket(layout, buckets.paired)
-
-    def pairs(table: pa.Table) -> pa.Table:
-        stage, _, found = per_bucket(table)
-        columns = {"rank_a": found[:, 0], "rank_b": found[:, 1], "links": found[:, 2]}
-        return pa.table({"stage": [stage] * found.shape[0], **columns})
-
-    paired = by_bucket.groupBy("stage", "bucket").applyInArrow(
-        pairs, "stage string, rank_a long, rank_b long, links long"
-    )
-    a = nodes.select(F.col("node").alias("a"), F.col("rank").alias("rank_a"))
-    b = nodes.select(F.col("node").alias("b"), F.col("rank").alias("rank_b"))
-    return paired.join(a, "rank_a").join(b, "rank_b")
-
-
-def _per_bucket(layout: _Layout, kernel: Counter) -> Callable[[pa.Table], tuple[str, int, buckets.Longs]]:
-    """Apply a kernel to all records of one bucket at one stage: (stage, its first rank, what the kernel found)."""
-
-    def apply(table: pa.Table) -> tuple[str, int, buckets.Longs]:
-        first = table.column("bucket")[0].as_py() * layout.bucket_nodes
-        nodes = min(layout.bucket_nodes, layout.population - first)
-        heads, others = (
-            np.concatenate([np.frombuffer(blob.as_buffer(), np.int32) for blob in table.column(name)])
-            for name in ("heads", "others")
-        )
-        return table.column("stage")[0].as_py(), first, kernel(heads, others, first, nodes, layout.population)
-
-    return apply
-
-
-def _links(by_topic: DataFrame) -> DataFrame:
-    """Rows (stage, topic, node, neighbour)."""
-    held = F.explode(F.arrays_zip("nodes", "neighbours")).alias("link")
-    return by_topic.select("stage", "topic", held).select(
-        "stage", "topic", F.col("link.nodes").alias("node"), F.col("link.neighbours").alias("neighbour")
-    )

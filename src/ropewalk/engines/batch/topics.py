@@ -1,7 +1,7 @@
-"""The task that Spark runs: Arrow batches of topics in, StaN on them, and out comes what each stage left behind.
+"""The task that Spark runs on a part: its topics are aligned, and out comes what each stage left behind.
 
 Rows out are of two kinds. A bucket row carries the records of one bucket of nodes (see `buckets`). A topic row carries
-what is known of one overlay and, where links are kept, all of them.
+what is known of one overlay.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,34 +16,43 @@ from ropewalk.engines.batch import buckets
 from ropewalk.engines.contract import FINAL, INITIAL, stage_after
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
+from ropewalk.tables.machine import cores
+from ropewalk.universes.pack import gathered
 
-EXACT_DIAMETER = 10_000  # members; above that, a lower bound
+EXACT_DIAMETER = 10_000  # members; above that, bounds
 DIAMETER_SOURCES = 64
+SHARED_TOPIC = 1 << 18  # members; the rounds of a larger one are shared by all cores, lest it be left alone at the end
 
-SPARK_SCHEMA = (
-    "stage string, bucket int, heads binary, others binary, topic long, members long, links long, weak long,"
-    " strong long, clustering double, diameter long, in_degree_0 long, digest long,"
-    " nodes array<long>, neighbours array<long>"
-)
-ARROW_SCHEMA = pa.schema(
-    {
-        "stage": pa.string(),
-        "bucket": pa.int32(),
-        "heads": pa.binary(),
-        "others": pa.binary(),
-        "topic": pa.int64(),
-        "members": pa.int64(),
-        "links": pa.int64(),
-        "weak": pa.int64(),
-        "strong": pa.int64(),
-        "clustering": pa.float64(),
-        "diameter": pa.int64(),
-        "in_degree_0": pa.int64(),
-        "digest": pa.int64(),
-        "nodes": pa.list_(pa.int64()),
-        "neighbours": pa.list_(pa.int64()),
-    }
-)
+TOPIC_COLUMNS = {
+    "topic": pa.int64(),
+    "members": pa.int64(),
+    "links": pa.int64(),
+    "weak": pa.int64(),
+    "strong": pa.int64(),
+    "clustering": pa.float64(),
+    "diameter": pa.int64(),
+    "in_degree_0": pa.int64(),
+    "messages": pa.int64(),
+    "ids": pa.int64(),
+    "digest": pa.int64(),
+    "repeated": pa.int64(),
+}
+BUCKET_COLUMNS = {"heads": pa.binary(), "others": pa.binary()}
+ALIGNED = pa.schema({"stage": pa.string(), "bucket": pa.int32(), **BUCKET_COLUMNS, **TOPIC_COLUMNS})
+LINK_COLUMNS = {"stage": pa.string(), "topic": pa.int64(), "node": pa.int64(), "neighbour": pa.int64()}
+LINK_LOT = 1 << 17  # rows in a batch of links
+
+_SQL_TYPES = {
+    pa.string(): "string",
+    pa.int32(): "int",
+    pa.int64(): "long",
+    pa.float64(): "double",
+    pa.binary(): "binary",
+}
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Mapped = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,103 +61,156 @@ class Task:
 
     settings: Settings
     seed: int
+    node_ids: Longs
     bucket_nodes: int
     buckets: int
     keep_rounds: bool
-    keep_links: bool
+    count_ids: bool
+    fitness: bool
 
 
-def simulation(task: Task) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function to map over packed topics."""
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a stage left behind in a part: who is there, their ranks, the overlays, and what it cost since the last."""
 
-    def simulate(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            if batch.num_rows:
-                yield from _stages(task, batch)
+    stage: str
+    members: kernel.Members
+    ranks: Ints
+    overlays: kernel.Overlays
+    messages: Longs
+    ids: Longs
 
-    return simulate
+
+def sql_schema(schema: pa.Schema) -> str:
+    """An Arrow schema as Spark wants to be told it."""
+    return ", ".join(f"{field.name} {_SQL_TYPES[field.type]}" for field in schema)
+
+
+def alignment(task: Task) -> Mapped:
+    """The function to map over dealt pairs: bucket rows and topic rows of every stage."""
+
+    def align(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        part = read_part(task, batches)
+        if part is not None:
+            members, ranks, repeated = part
+            for left in stages(task, members, ranks):
+                yield _bucket_rows(task, left)
+                yield _topic_rows(task, left, repeated)
+
+    return align
+
+
+def links(task: Task) -> Mapped:
+    """The function to map over dealt pairs where links are wanted: a row for each, of every stage."""
+
+    def list_links(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        part = read_part(task, batches)
+        if part is not None:
+            members, ranks, _ = part
+            for left in stages(task, members, ranks):
+                yield from _link_rows(left)
+
+    return list_links
 
 
 def compile_kernels(task: Task) -> None:
     """Run everything once on three nodes, so that workers find the kernels compiled instead of each compiling them."""
-    few = {"topic": [1], "members": [[1, 2, 3]], "ranks": pa.array([[0, 1, 2]], pa.list_(pa.int32()))}
-    for _ in _stages(task, pa.RecordBatch.from_pydict(few)):
-        pass
+    members = kernel.Members(np.array([1]), np.array([0, 3]), np.array([1, 2, 3]))
+    for left in stages(task, members, np.arange(3, dtype=np.int32)):
+        _bucket_rows(task, left)
+        _topic_rows(task, left, 0)
     nothing = np.empty(0, np.int32)
     buckets.counted(nothing, nothing, 0, 1, 1)
 
 
-def _stages(task: Task, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    column = batch.column("members")
-    offsets = column.offsets.to_numpy().astype(np.int64)
-    members = kernel.Members(
-        topics=batch.column("topic").to_numpy(),
-        offsets=offsets - offsets[0],
-        ids=column.flatten().to_numpy(),
-    )
-    ranks = batch.column("ranks").flatten().to_numpy()
-    overlays = kernel.initial(members, task.settings, task.seed)
-    yield from _rows(task, INITIAL, members, ranks, overlays)
-    for turn, aligned in enumerate(kernel.rounds(members, overlays, task.settings, task.seed), start=1):
-        overlays = aligned
-        stage = stage_after(turn, task.settings.rounds)
-        if task.keep_rounds and stage != FINAL:
-            yield from _rows(task, stage, members, ranks, overlays)
-    yield from _rows(task, FINAL, members, ranks, overlays)
+def stages(task: Task, members: kernel.Members, ranks: Ints) -> Iterator[Left]:
+    """The initial overlays, those after each round that is kept, and the final ones."""
+    settings, topics = task.settings, members.topics.size
+    messages, ids = np.zeros(topics, np.int64), np.zeros(topics, np.int64)
+    overlays = kernel.initial(members, settings, task.seed)
+    yield Left(INITIAL, members, ranks, overlays, messages, ids)
+    threads = cores() if np.diff(members.offsets).max() > SHARED_TOPIC else 1
+    if settings.knowledge == "everything":
+        overlays = kernel.omniscient(members, overlays, settings, task.seed, threads=threads)
+    present, their_ranks = members, ranks
+    aligned = kernel.rounds(members, overlays, settings, task.seed, count_ids=task.count_ids, threads=threads)
+    for turn, stage in enumerate(aligned if settings.knowledge == "walks" else (), start=1):
+        present, overlays = stage.members, stage.overlays
+        their_ranks = ranks if stage.rows is None else ranks[stage.rows]
+        messages, ids = messages + stage.messages, ids + stage.ids
+        if task.keep_rounds and turn < settings.rounds:
+            yield Left(stage_after(turn, settings.rounds), present, their_ranks, overlays, messages, ids)
+            messages, ids = np.zeros(topics, np.int64), np.zeros(topics, np.int64)
+    yield Left(FINAL, present, their_ranks, overlays, messages, ids)
 
 
-def _rows(
-    task: Task, stage: str, members: kernel.Members, ranks: NDArray[np.int32], overlays: kernel.Overlays
-) -> Iterator[pa.RecordBatch]:
-    yield _bucket_rows(task, stage, members, ranks, overlays)
-    yield _topic_rows(task, stage, members, overlays)
+def read_part(task: Task, batches: Iterable[pa.RecordBatch]) -> tuple[kernel.Members, Ints, int] | None:
+    """All pairs of a part as a batch of topics, the ranks of its members, and how many pairs were there twice."""
+    topics: list[Longs] = []
+    ranks: list[Ints] = []
+    for batch in batches:
+        topics += [np.frombuffer(blob.as_buffer(), np.int64) for blob in batch.column("topics")]
+        ranks += [np.frombuffer(blob.as_buffer(), np.int32) for blob in batch.column("ranks")]
+    if not topics:
+        return None
+    names, offsets, members, repeated = gathered(np.concatenate(topics), np.concatenate(ranks))
+    return kernel.Members(names, offsets, task.node_ids[members]), members, repeated
 
 
-def _bucket_rows(
-    task: Task, stage: str, members: kernel.Members, ranks: NDArray[np.int32], overlays: kernel.Overlays
-) -> pa.RecordBatch:
+def _bucket_rows(task: Task, left: Left) -> pa.RecordBatch:
     head_starts, heads, other_starts, others = buckets.scattered(
-        members.offsets, ranks, overlays.starts, overlays.links, task.bucket_nodes, task.buckets
+        left.members.offsets, left.ranks, left.overlays.starts, left.overlays.links, task.bucket_nodes, task.buckets
     )
     used = np.flatnonzero(np.diff(head_starts))
-    return _batch(
+    return filled(
+        ALIGNED,
         used.size,
-        stage=pa.array([stage] * used.size),
+        stage=pa.array([left.stage] * used.size, pa.string()),
         bucket=pa.array(used.astype(np.int32)),
-        heads=pa.array([heads[head_starts[b] : head_starts[b + 1]].tobytes() for b in used], pa.binary()),
-        others=pa.array([others[other_starts[b] : other_starts[b + 1]].tobytes() for b in used], pa.binary()),
+        heads=pa.array([heads[head_starts[b] : head_starts[b + 1]].data for b in used], pa.binary()),
+        others=pa.array([others[other_starts[b] : other_starts[b + 1]].data for b in used], pa.binary()),
     )
 
 
-def _topic_rows(task: Task, stage: str, members: kernel.Members, overlays: kernel.Overlays) -> pa.RecordBatch:
-    weak, strong, clustering, diameter, unheld = graphs.fitness(
-        members.offsets, overlays.starts, overlays.links, EXACT_DIAMETER, DIAMETER_SOURCES
-    )
-    topics = members.topics.size
-    link_offsets = overlays.starts[members.offsets]
-    columns = {
-        "stage": pa.array([stage] * topics),
-        "topic": pa.array(members.topics),
-        "members": pa.array(np.diff(members.offsets)),
-        "links": pa.array(np.diff(link_offsets)),
-        "weak": pa.array(weak),
-        "strong": pa.array(strong),
-        "clustering": pa.array(clustering),
-        "diameter": pa.array(diameter),
-        "in_degree_0": pa.array(unheld),
-        "digest": pa.array(kernel.digests(members, overlays)),
+def _topic_rows(task: Task, left: Left, repeated: int) -> pa.RecordBatch:
+    """What is known of each overlay that has members."""
+    members, overlays = left.members, left.overlays
+    columns: dict[str, NDArray[np.generic]] = {
+        "bucket": (members.topics % task.buckets).astype(np.int32),  # only to spread them: topics have no bucket
+        "topic": members.topics,
+        "members": np.diff(members.offsets),
+        "links": np.diff(overlays.starts[members.offsets]),
+        "messages": left.messages,
+        "repeated": np.full(members.topics.size, repeated),
     }
-    if task.keep_links:
-        sizes = np.diff(overlays.starts)
-        topic_of = np.repeat(members.offsets[:-1], np.diff(members.offsets))
-        bounds = pa.array(link_offsets.astype(np.int32))
-        columns["nodes"] = pa.ListArray.from_arrays(bounds, pa.array(np.repeat(members.ids, sizes)))
-        neighbours = members.ids[np.repeat(topic_of, sizes) + overlays.links]
-        columns["neighbours"] = pa.ListArray.from_arrays(bounds, pa.array(neighbours))
-    return _batch(topics, **columns)
+    if task.count_ids:
+        columns["ids"] = left.ids
+    if left.stage == FINAL:
+        columns["digest"] = kernel.digests(members, overlays)
+    if task.fitness:
+        found = graphs.fitness(members.offsets, overlays.starts, overlays.links, EXACT_DIAMETER, DIAMETER_SOURCES)
+        columns |= dict(zip(("weak", "strong", "clustering", "diameter", "in_degree_0"), found, strict=True))
+    used = np.flatnonzero(columns["members"])
+    stage = pa.array([left.stage] * used.size, pa.string())
+    arrays = {name: pa.array(values[used]) for name, values in columns.items()}
+    return filled(ALIGNED, used.size, stage=stage, **arrays)
 
 
-def _batch(rows: int, **columns: "pa.Array[pa.Scalar[pa.DataType]]") -> pa.RecordBatch:
+def _link_rows(left: Left) -> Iterator[pa.RecordBatch]:
+    members, overlays = left.members, left.overlays
+    sizes = np.diff(overlays.starts)
+    counts = np.diff(members.offsets)
+    topics = np.repeat(np.repeat(members.topics, counts), sizes)
+    firsts = np.repeat(np.repeat(members.offsets[:-1], counts), sizes)
+    nodes, neighbours = np.repeat(members.ids, sizes), members.ids[firsts + overlays.links]
+    for first in range(0, topics.size, LINK_LOT):
+        lot = slice(first, first + LINK_LOT)
+        columns = [pa.array(column[lot]) for column in (topics, nodes, neighbours)]
+        stage = pa.array([left.stage] * len(columns[0]), pa.string())
+        yield pa.RecordBatch.from_arrays([stage, *columns], schema=pa.schema(LINK_COLUMNS))
+
+
+def filled(schema: pa.Schema, rows: int, **columns: "pa.Array[pa.Scalar[pa.DataType]]") -> pa.RecordBatch:
     """A batch in the agreed schema; columns that are not given are null."""
-    arrays = [columns[field.name] if field.name in columns else pa.nulls(rows, field.type) for field in ARROW_SCHEMA]
-    return pa.RecordBatch.from_arrays(arrays, schema=ARROW_SCHEMA)
+    arrays = [columns[field.name] if field.name in columns else pa.nulls(rows, field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,0 +1,99 @@
+"""The task that Spark runs on a bucket: from the records of all topics to what each of its nodes holds."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from ropewalk.engines.batch import buckets
+from ropewalk.engines.batch.topics import TOPIC_COLUMNS, Longs, Mapped, filled
+
+HOLDINGS = ("lvs", "pvs", "connections", "in_links")
+VIEW_COLUMNS = {"node": pa.int64(), **dict.fromkeys(HOLDINGS, pa.int64())}
+COUNTED = pa.schema({"stage": pa.string(), **VIEW_COLUMNS, **TOPIC_COLUMNS})
+CONNECTION_COLUMNS = {"stage": pa.string(), "a": pa.int64(), "b": pa.int64(), "links": pa.int64()}
+
+Counter = Callable[[buckets.Ints, buckets.Ints, int, int, int], buckets.Longs]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How node ranks are cut into buckets; each is a Spark partition of its own."""
+
+    node_ids: Longs
+    bucket_nodes: int
+
+    @property
+    def buckets(self) -> int:
+        """How many there are."""
+        return -(-self.node_ids.size // self.bucket_nodes)
+
+
+def counting(layout: Layout) -> Mapped:
+    """The function to map over a bucket: a row for each of its nodes and stage. Topic rows pass through."""
+
+    def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        records = _Records()
+        for batch in batches:
+            topics = records.taken(batch)
+            if topics.num_rows:
+                columns = {name: topics.column(name) for name in ("stage", *TOPIC_COLUMNS)}
+                yield filled(COUNTED, topics.num_rows, **columns)
+        for stage, first, found in records.through(layout, buckets.counted):
+            there = np.flatnonzero(found[:, len(HOLDINGS)])
+            columns = {name: pa.array(found[there, column]) for column, name in enumerate(HOLDINGS)}
+            columns["node"] = pa.array(layout.node_ids[first + there])
+            columns["stage"] = pa.array([stage] * there.size, pa.string())
+            yield filled(COUNTED, there.size, **columns)
+
+    return count
+
+
+def connecting(layout: Layout) -> Mapped:
+    """The function to map over a bucket where connections are wanted: a row for each whose lower end is in it."""
+
+    def connect(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        records = _Records()
+        for batch in batches:
+            records.taken(batch)
+        for stage, _, found in records.through(layout, buckets.paired):
+            ends = (pa.array(layout.node_ids[found[:, column]]) for column in (0, 1))
+            stages = pa.array([stage] * found.shape[0], pa.string())
+            yield pa.RecordBatch.from_arrays(
+                [stages, *ends, pa.array(found[:, 2])], schema=pa.schema(CONNECTION_COLUMNS)
+            )
+
+    return connect
+
+
+class _Records:
+    """The records of one bucket, by stage, as they come in."""
+
+    def __init__(self) -> None:
+        self._bucket = -1
+        self._blobs: dict[str, tuple[list[buckets.Ints], list[buckets.Ints]]] = {}
+
+    def taken(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Take the bucket rows of a batch; the rest of it."""
+        are_topics = batch.column("topic").is_valid()
+        rows = batch.filter(are_topics.to_numpy(zero_copy_only=False) == np.False_)
+        for stage, bucket, heads, others in zip(
+            rows.column("stage").to_pylist(),
+            rows.column("bucket").to_pylist(),
+            rows.column("heads"),
+            rows.column("others"),
+            strict=True,
+        ):
+            self._bucket = bucket
+            for kept, blob in zip(self._blobs.setdefault(stage, ([], [])), (heads, others), strict=True):
+                kept.append(np.frombuffer(blob.as_buffer(), np.int32))
+        return batch.filter(are_topics)
+
+    def through(self, layout: Layout, kernel: Counter) -> Iterator[tuple[str, int, buckets.Longs]]:
+        """Apply a kernel to the records of each stage: (stage, the bucket's first rank, what the kernel found)."""
+        first = self._bucket * layout.bucket_nodes
+        population = layout.node_ids.size
+        for stage in list(self._blobs):
+            heads, others = (np.concatenate(blobs) for blobs in self._blobs.pop(stage))
+            yield stage, first, kernel(heads, others, first, min(layout.bucket_nodes, population - first), population)

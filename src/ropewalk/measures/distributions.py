@@ -19,7 +19,8 @@ def distance(samples: DataFrame, by: Sequence[str]) -> DataFrame:
     """One row for each combination of the columns `by`: `distance` between its two samples.
 
     `samples` also has the columns `value` and `second`, which says whether a value is of the second sample. A pair of which
-    one has no values is left out. Values that agree to nine digits are equal. A histogram must fit in one task, a row per different value.
+    one has no values is left out. Values that agree to nine digits are equal. One task takes a whole histogram, with a
+    row for each different value.
     """
     counted = samples.groupBy(*by, F.col("value").cast(SUMMAND).alias("value")).agg(
         F.count_if(~F.col("second")).alias("a"), F.count_if(F.col("second")).alias("b")

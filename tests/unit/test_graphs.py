@@ -5,64 +5,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from digraphs import Digraph, batch_of, both_ways, digraphs, distances, flat
 from ropewalk.arrays import graphs
 
-Digraph = list[list[int]]
+
+def pieces(digraph: Digraph) -> set[frozenset[int]]:
+    """The strong components."""
+    reach, nodes = distances(digraph), range(len(digraph))
+    return {frozenset(b for b in nodes if (a, b) in reach and (b, a) in reach) for a in nodes}
 
 
-@st.composite
-def digraphs(draw: st.DrawFn) -> Digraph:
-    nodes = draw(st.integers(1, 12))
-    others = [[other for other in range(nodes) if other != node] for node in range(nodes)]
-    return [draw(st.lists(st.sampled_from(o), unique=True)) if o else [] for o in others]
-
-
-def flat(digraph: Digraph, offset: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    starts = np.cumsum([0, *map(len, digraph)]) + offset
-    links = [0] * offset + [link for view in digraph for link in view]
-    return starts.astype(np.int64), np.array(links, np.int32)
-
-
-def distances(digraph: Digraph) -> dict[tuple[int, int], int]:
-    found: dict[tuple[int, int], int] = {}
-    for source in range(len(digraph)):
-        seen, edge, steps = {source}, {source}, 0
-        while edge:
-            found |= {(source, node): steps for node in edge}
-            edge = {link for node in edge for link in digraph[node]} - seen
-            seen |= edge
-            steps += 1
-    return found
+def grouped(component: np.ndarray) -> set[frozenset[int]]:
+    return {frozenset(np.flatnonzero(component == number).tolist()) for number in component.tolist()}
 
 
 @given(digraphs(), st.integers(0, 5))
 def test_components(digraph: Digraph, offset: int) -> None:
     starts, links = flat(digraph, offset)
-    reach = distances(digraph)
-    nodes = range(len(digraph))
-    mutual = {frozenset(b for b in nodes if (a, b) in reach and (b, a) in reach) for a in nodes}
     component, count = graphs.strong_components(starts, links)
-    assert count == len(mutual)
-    assert {frozenset(b for b in nodes if component[b] == component[a]) for a in nodes} == mutual
-    assert all(component[node] >= component[link] for node in nodes for link in digraph[node])
-    both_ways = [sorted({*digraph[n], *(m for m in nodes if n in digraph[m])}) for n in nodes]
-    pieces = {frozenset(b for b in nodes if (a, b) in distances(both_ways)) for a in nodes}
-    assert graphs.weak_count(starts, links) == len(pieces)
+    assert grouped(component) == pieces(digraph)
+    assert count == len(pieces(digraph))
+    assert all(component[node] >= component[link] for node, view in enumerate(digraph) for link in view)
+    component, count = graphs.weak_components(starts, links)
+    assert grouped(component) == pieces(both_ways(digraph))
+    assert count == graphs.weak_count(starts, links) == len(pieces(both_ways(digraph)))
 
 
-@given(digraphs())
-def test_diameter_over_reachable_pairs(digraph: Digraph) -> None:
-    assert graphs.diameter(*flat(digraph), len(digraph)) == max(distances(digraph).values())
-
-
-@given(digraphs())
-def test_a_diameter_from_few_sources_is_a_lower_bound(digraph: Digraph) -> None:
-    assert graphs.diameter(*flat(digraph), 1) <= max(distances(digraph).values())
-
-
-def test_a_ring_longer_than_a_word_of_searches() -> None:
-    ring = [[(node + 1) % 150] for node in range(150)]
-    assert graphs.diameter(*flat(ring), 150) == 149
+@given(digraphs(), st.integers(0, 5))
+def test_a_condensed_graph_has_each_link_between_components_once(digraph: Digraph, offset: int) -> None:
+    component, count = graphs.strong_components(*flat(digraph, offset))
+    sizes, starts, links = graphs.condensed(*flat(digraph, offset), component, count)
+    assert sizes.tolist() == np.bincount(component, minlength=count).tolist()
+    between = {(component[a], component[b]) for a, view in enumerate(digraph) for b in view}
+    found = [(own, other) for own in range(count) for other in links[starts[own] : starts[own + 1]]]
+    assert sorted(found) == sorted((a, b) for a, b in between if a != b)
 
 
 @given(digraphs())
@@ -72,19 +48,48 @@ def test_clustering(digraph: Digraph) -> None:
         among = sum(b in digraph[a] for a in view for b in view)
         shares.append(among / (len(view) * (len(view) - 1)) if len(view) > 1 else 0.0)
     assert graphs.clustering(*flat(digraph)) == pytest.approx(np.mean(shares))
+    assert graphs.clustering_of(*flat(digraph), np.array([len(digraph) - 1])) == pytest.approx(shares[-1])
 
 
-@given(digraphs(), digraphs())
-def test_a_batch_is_its_graphs_one_by_one(first: Digraph, second: Digraph) -> None:
-    starts = np.cumsum([0, *map(len, first + second)]).astype(np.int64)
-    links = np.array([link for view in first + second for link in view], np.int32)
-    offsets = np.cumsum([0, len(first), len(second)]).astype(np.int64)
-    weak, strong, clustering, diameter, unheld = graphs.fitness(offsets, starts, links, 100, 64)
-    for place, digraph in enumerate((first, second)):
+@given(digraphs(), st.integers(1, 14))
+def test_a_diameter_lies_between_its_bounds(digraph: Digraph, sources: int) -> None:
+    fit = graphs.fitness(*batch_of([digraph]), 0, sources)
+    assert fit.longest[0] <= max(distances(digraph).values()) <= fit.longest_at_most[0] <= 2 * len(digraph)
+
+
+@given(digraphs())
+def test_bounds_from_every_node_are_the_diameter_and_the_best_detour(digraph: Digraph) -> None:
+    fit = graphs.fitness(*batch_of([digraph]), 0, len(digraph))
+    found, nodes = distances(digraph), range(len(digraph))
+    assert fit.longest[0] == max(found.values())
+    if len(found) == len(digraph) ** 2:
+        detours = [max(found[a, hub] for a in nodes) + max(found[hub, b] for b in nodes) for hub in nodes]
+        assert fit.longest_at_most[0] == min(detours)
+
+
+def test_a_chain_beside_the_largest_component_bounds_what_does_not_touch_it() -> None:
+    ring = [[1], [2], [0]]
+    beside = [[4], [5], [6], []]  # 3 -> 4 -> 5 -> 6: longer than any detour over the ring, 2 + 2
+    fit = graphs.fitness(*batch_of([ring + beside, [*ring, [0]], ring]), 0, 7)
+    assert fit.longest.tolist() == [3, 3, 2]
+    assert fit.longest_at_most.tolist() == [4, 4, 4]
+    long = graphs.fitness(*batch_of([[*ring, *beside[:-1], [7], [8], []]]), 0, 9)
+    assert (long.longest[0], long.longest_at_most[0]) == (5, 5)
+
+
+@given(st.lists(digraphs(), min_size=1, max_size=3))
+def test_a_batch_is_its_graphs_one_by_one(batch: list[Digraph]) -> None:
+    fit = graphs.fitness(*batch_of(batch), 100, 64)
+    for place, digraph in enumerate(batch):
         alone = flat(digraph)
-        assert weak[place] == graphs.weak_count(*alone)
-        assert strong[place] == graphs.strong_components(*alone)[1]
-        assert clustering[place] == graphs.clustering(*alone)
-        assert diameter[place] == graphs.diameter(*alone, len(digraph))
+        assert fit.weak[place] == graphs.weak_count(*alone)
+        assert fit.strong[place] == graphs.strong_components(*alone)[1]
+        assert fit.clustering[place] == graphs.clustering(*alone)
+        assert fit.longest[place] == fit.longest_at_most[place] == max(distances(digraph).values())
         held = {link for view in digraph for link in view}
-        assert unheld[place] == (len(digraph) - len(held) if len(digraph) > 1 else 0)
+        assert fit.unheld[place] == (len(digraph) - len(held) if len(digraph) > 1 else 0)
+
+
+def test_a_graph_without_nodes_has_no_components() -> None:
+    fit = graphs.fitness(np.array([0, 0]), np.array([0]), np.empty(0, np.int32), 100, 64)
+    assert [column.tolist() for column in fit] == [[0], [0], [0.0], [0], [0], [0]]

@@ -23,6 +23,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 Long = int | np.int64  # what a kernel takes as a number: numba makes no difference
+Index = np.uint64  # a place in an array, in inner loops: numba need not ask whether it counts from the end
 
 KEPT_CACHES = 4  # older folders belong to code that is no longer there
 

@@ -1,11 +1,10 @@
 """overlays -> measures: whether overlays stay fit to carry events: connected, hardly clustered, short across."""
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ropewalk.measures.exact import deviation_of, mean_of
-from ropewalk.tables.frames import conform
-from ropewalk.tables.schema import MEASURES
+from ropewalk.measures.named import measures_of, named
 
 
 def fitness(overlays: DataFrame) -> DataFrame:
@@ -13,22 +12,12 @@ def fitness(overlays: DataFrame) -> DataFrame:
 
     `overlay.clustering` and `overlay.diameter` are means over overlays, with their standard deviation as spread.
     """
-    measured: dict[str, tuple[Column, Column]] = {
-        "overlay.weakly_connected": (mean_of((F.col("weak") == 1).cast("int")), F.lit(None)),
-        "overlay.strongly_connected": (mean_of((F.col("strong") == 1).cast("int")), F.lit(None)),
-        "overlay.held_by_nobody": (F.sum("in_degree_0"), F.lit(None)),
-        "overlay.clustering": (mean_of(F.col("clustering")), deviation_of(F.col("clustering"))),
-        "overlay.diameter": (mean_of(F.col("diameter")), deviation_of(F.col("diameter"))),
-    }
-    row = F.array(
-        *(
-            F.struct(
-                F.lit(name).alias("measure"),
-                value.cast("double").alias("value"),
-                spread.cast("double").alias("spread"),
-            )
-            for name, (value, spread) in measured.items()
-        )
+    rows = F.array(
+        named("overlay.weakly_connected", mean_of((F.col("weak") == 1).cast("int"))),
+        named("overlay.strongly_connected", mean_of((F.col("strong") == 1).cast("int"))),
+        named("overlay.held_by_nobody", F.sum("in_degree_0")),
+        named("overlay.clustering", mean_of(F.col("clustering")), deviation_of(F.col("clustering"))),
+        named("overlay.diameter", mean_of(F.col("diameter")), deviation_of(F.col("diameter"))),
     )
-    by_stage = overlays.groupBy("run", F.col("stage").alias("group")).agg(row.alias("rows"))
-    return conform(MEASURES, by_stage.select("run", "group", F.inline("rows")))
+    by_stage = overlays.groupBy("run", F.col("stage").alias("group")).agg(rows.alias("rows"))
+    return measures_of(by_stage, F.col("rows"))

@@ -28,7 +28,7 @@ from pyspark import StorageLevel
 
 from ropewalk.arrays.ranks import ranks_of
 from ropewalk.engines.batch import buckets
-from ropewalk.engines.batch.run import Job, compile_all, aligned, layout_of, simulate, task_of
+from ropewalk.engines.batch.run import Job, aligned, compile_all, layout_of, simulate, task_of
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import read_table

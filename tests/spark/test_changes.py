@@ -10,8 +10,9 @@ from pyspark.sql import DataFrame
 from ropewalk.measures.degrees import degrees
 from ropewalk.measures.distributions import changes, ks
 from ropewalk.measures.improvement import improvement
+from ropewalk.measures.physical import physical_graph
 from ropewalk.tables.frames import struct_of
-from ropewalk.tables.schema import MEASURES, OVERLAYS, VIEWS
+from ropewalk.tables.schema import CONNECTIONS, MEASURES, OVERLAYS, VIEWS
 from ropewalk.tables.session import Session
 
 Values = dict[tuple[str, str], tuple[float, float | None]]
@@ -38,7 +39,10 @@ def views(spark: Session, before: list[int], after: list[int], holders: list[int
 
 def overlays(spark: Session, rows: list[tuple[str, int, float, int]]) -> DataFrame:
     """Overlays of (stage, topic, clustering, diameter)."""
-    full = [("r", stage, topic, 9, 9, 1, 1, clustering, diameter, 0) for stage, topic, clustering, diameter in rows]
+    full = [
+        ("r", stage, topic, 9, 9, 1, 1, clustering, diameter, 0, diameter, 0, 0)
+        for stage, topic, clustering, diameter in rows
+    ]
     return spark.createDataFrame(full, struct_of(OVERLAYS))
 
 
@@ -137,3 +141,15 @@ def test_measures_do_not_feel_the_partitions(spark: Session, measure: Callable[[
     found = [values(measure(frame.repartition(partitions))) for partitions in (1, 2, 7)]
     assert found[0]
     assert all(one == other for one, other in pairwise(found))
+
+
+def test_the_physical_graph_is_that_of_all_connections(spark: Session) -> None:
+    """A triangle with a tail, and two nodes apart."""
+    pairs = [(1, 2), (1, 3), (2, 3), (3, 4), (8, 9)]
+    rows = [("r", "final", a, b, 1) for a, b in pairs] + [("r", "initial", 1, 2, 1)]
+    found = values(physical_graph(spark.createDataFrame(rows, struct_of(CONNECTIONS)).repartition(3)))
+    assert found["physical.components", "final"] == (2.0, None)
+    assert found["physical.largest_component", "final"] == (4.0, None)
+    assert found["physical.clustering", "final"][0] == pytest.approx((1 + 1 + 1 / 3) / 6)
+    assert found["physical.diameter", "final"] == found["physical.diameter_at_most", "final"] == (2.0, None)
+    assert found["physical.diameter", "initial"] == (1.0, None)

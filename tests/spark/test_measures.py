@@ -5,9 +5,11 @@ import pytest
 
 from ropewalk.measures.fitness import fitness
 from ropewalk.measures.holdings import holdings
+from ropewalk.measures.resilience import resilience
 from ropewalk.measures.summary import summary
+from ropewalk.measures.traffic import traffic
 from ropewalk.tables.frames import struct_of
-from ropewalk.tables.schema import MEASURES, OVERLAYS, VIEWS
+from ropewalk.tables.schema import CRASHES, MEASURES, OVERLAYS, VIEWS
 from ropewalk.tables.session import Session
 
 #        run  stage     node lvs pvs connections in_links
@@ -17,12 +19,12 @@ VIEW_ROWS = [
     ("r", "final", 1, 4, 2, 3, 1),
     ("r", "final", 2, 6, 3, 4, 3),
 ]
-#           run  stage    topic members links weak strong clustering diameter in_degree_0
+#           run  stage    topic members links weak strong clustering diameter in_degree_0 at_most messages ids
 OVERLAY_ROWS = [
-    ("r", "initial", 1, 10, 30, 1, 1, 0.2, 3, 0),
-    ("r", "initial", 2, 20, 60, 1, 1, 0.1, 5, 0),
-    ("r", "final", 1, 10, 30, 1, 3, 0.3, 3, 2),
-    ("r", "final", 2, 20, 60, 2, 2, 0.1, 6, 1),
+    ("r", "initial", 1, 10, 30, 1, 1, 0.2, 3, 0, 3, 0, 0),
+    ("r", "initial", 2, 20, 60, 1, 1, 0.1, 5, 0, 5, 0, 0),
+    ("r", "final", 1, 10, 30, 1, 3, 0.3, 3, 2, 3, 70, 700),
+    ("r", "final", 2, 20, 60, 2, 2, 0.1, 6, 1, 6, 140, None),
 ]
 
 
@@ -53,6 +55,29 @@ def test_fitness(spark: Session) -> None:
     assert found["overlay.diameter", "initial"] == (4.0, 1.0)
 
 
+def test_traffic(spark: Session) -> None:
+    found = values(traffic(spark.createDataFrame(OVERLAY_ROWS, struct_of(OVERLAYS))))
+    assert found["traffic.messages", "final"] == (210.0, None)
+    assert found["traffic.ids", "final"] == (700.0, None)
+    uncounted = [(*row[:-1], None) for row in OVERLAY_ROWS]
+    found = values(traffic(spark.createDataFrame(uncounted, struct_of(OVERLAYS))))
+    assert set(found) == {("traffic.messages", "initial"), ("traffic.messages", "final")}
+
+
+def test_resilience(spark: Session) -> None:
+    crashed = "random 10%"
+    rows = [
+        ("r", "final", 1, crashed, 9, 1.0, 1.0, 0.0),
+        ("r", "final", 2, crashed, 18, 0.5, 1.0, 0.01),
+        ("r", "initial", 1, crashed, 9, 0.0, 0.25, 0.0),
+    ]
+    found = values(resilience(spark.createDataFrame(rows, struct_of(CRASHES))))
+    assert found["reach.one_way", "final, random 10%"] == (0.75, 0.25)
+    assert found["reach.all_one_way", "final, random 10%"] == (0.5, None)
+    assert found["reach.all_two_way", "final, random 10%"] == (1.0, None)
+    assert found["reach.two_way", "initial, random 10%"] == (0.25, 0.0)
+
+
 def test_the_summary_is_the_document_the_design_promises(spark: Session) -> None:
     measured = holdings(spark.createDataFrame(VIEW_ROWS, struct_of(VIEWS)))
     measured = measured.union(fitness(spark.createDataFrame(OVERLAY_ROWS, struct_of(OVERLAYS))))
@@ -70,7 +95,7 @@ def test_the_summary_is_the_document_the_design_promises(spark: Session) -> None
 @pytest.mark.parametrize("partitions", [1, 2, 7])
 def test_sums_do_not_feel_the_partitions(spark: Session, partitions: int) -> None:
     """A plain average of doubles differs here in its last digits from layout to layout."""
-    rows = [("r", "final", topic, 9, 9, 1, 1, 1 / (topic + 3), topic % 7, 0) for topic in range(500)]
+    rows = [("r", "final", topic, 9, 9, 1, 1, 1 / (topic + 3), topic % 7, 0, 9, 0, 0) for topic in range(500)]
     frame = spark.createDataFrame(rows, struct_of(OVERLAYS)).repartition(partitions)
     found = values(fitness(frame))
     clustering = [round(row[7], 9) for row in rows]

@@ -60,6 +60,7 @@ def test_counts_are_those_of_the_definitions(universe, size: int, splits: int) -
     for node in range(population):
         holds, held_by = {q for p, q in links if p == node}, {p for p, q in links if q == node}
         lvs = sum(p == node for p, _ in links)
-        assert found[node] == [lvs, len(holds), len(holds | held_by), len(held_by)]
+        records = sum(node in topic for topic in topics)
+        assert found[node] == [lvs, len(holds), len(holds | held_by), len(held_by), records]
     shared = Counter((min(link), max(link)) for link in links)
     assert sorted(pairs) == sorted((a, b, count) for (a, b), count in shared.items())

@@ -8,11 +8,8 @@ from typing import Any
 from ropewalk.engines.batch.run import Job, run_of, simulate
 from ropewalk.engines.contract import FINAL, INITIAL, Phase, stage_after
 from ropewalk.errors import InputError, UsageError
-from ropewalk.measures.fitness import fitness
-from ropewalk.measures.holdings import holdings
-from ropewalk.measures.resilience import resilience
 from ropewalk.measures.summary import Row, summary
-from ropewalk.measures.traffic import traffic
+from ropewalk.measures.together import measured
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import write_table
 from ropewalk.tables.schema import MEASURES
@@ -74,12 +71,7 @@ def execute(
     with drafted(out, manifest, overwrite=overwrite) as draft, session as spark:
         outcome = simulate(spark, universe, job, draft, phase)
         with phase("measure"):
-            measured = holdings(outcome.tables["views"]).unionByName(traffic(outcome.tables["overlays"]))
-            if job.fitness:
-                measured = measured.unionByName(fitness(outcome.tables["overlays"]))
-            if "crashes" in job.keep:
-                measured = measured.unionByName(resilience(outcome.tables["crashes"]))
-            measures = write_table(draft, MEASURES, measured)
+            measures = write_table(draft, MEASURES, measured(outcome.tables, examined=job.fitness))
             rows = [(row["measure"], row["group"], row["value"]) for row in measures.collect()]
     rounds = job.settings.rounds
     by_round = [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))]

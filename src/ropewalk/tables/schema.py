@@ -147,8 +147,9 @@ OVERLAYS = Table(
     name="overlays",
     row_is=(
         "one topic's overlay at one stage: its size, its weak and strong components, its mean clustering coefficient,"
-        " its diameter over reachable pairs, how many members nobody holds, and the messages sent on it since the stage"
-        " before with the ids in them (null: not asked for)"
+        " its diameter over reachable pairs (above 10,000 members a lower bound, with an upper one beside it), how many"
+        " members nobody holds, and the messages sent on it since the stage before with the ids in them (null: not asked"
+        " for)"
     ),
     key=("run", "stage", "topic"),
     columns={
@@ -162,6 +163,7 @@ OVERLAYS = Table(
         "clustering": "double",
         "diameter": "long",
         "in_degree_0": "long",
+        "diameter_at_most": "long",
         "messages": "long",
         "ids": "long",
     },

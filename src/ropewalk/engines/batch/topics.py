@@ -20,7 +20,7 @@ from ropewalk.tables.machine import cores
 from ropewalk.universes.pack import gathered
 
 EXACT_DIAMETER = 10_000  # members; above that, bounds
-DIAMETER_SOURCES = 64
+DIAMETER_SOURCES = 256  # that many searches cost little more than one
 SHARED_TOPIC = 1 << 18  # members; the rounds of a larger one are shared by all cores, lest it be left alone at the end
 
 TOPIC_COLUMNS = {
@@ -32,11 +32,13 @@ TOPIC_COLUMNS = {
     "clustering": pa.float64(),
     "diameter": pa.int64(),
     "in_degree_0": pa.int64(),
+    "diameter_at_most": pa.int64(),
     "messages": pa.int64(),
     "ids": pa.int64(),
     "digest": pa.int64(),
     "repeated": pa.int64(),
 }
+FITNESS_COLUMNS = ("weak", "strong", "clustering", "diameter", "in_degree_0", "diameter_at_most")  # as `graphs.fitness`
 BUCKET_COLUMNS = {"heads": pa.binary(), "others": pa.binary()}
 ALIGNED = pa.schema({"stage": pa.string(), "bucket": pa.int32(), **BUCKET_COLUMNS, **TOPIC_COLUMNS})
 LINK_COLUMNS = {"stage": pa.string(), "topic": pa.int64(), "node": pa.int64(), "neighbour": pa.int64()}
@@ -189,7 +191,7 @@ def _topic_rows(task: Task, left: Left, repeated: int) -> pa.RecordBatch:
         columns["digest"] = kernel.digests(members, overlays)
     if task.fitness:
         found = graphs.fitness(members.offsets, overlays.starts, overlays.links, EXACT_DIAMETER, DIAMETER_SOURCES)
-        columns |= dict(zip(("weak", "strong", "clustering", "diameter", "in_degree_0"), found, strict=True))
+        columns |= dict(zip(FITNESS_COLUMNS, found, strict=True))
     used = np.flatnonzero(columns["members"])
     stage = pa.array([left.stage] * used.size, pa.string())
     arrays = {name: pa.array(values[used]) for name, values in columns.items()}

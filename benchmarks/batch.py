@@ -28,7 +28,8 @@ from pyspark import StorageLevel
 
 from ropewalk.arrays.ranks import ranks_of
 from ropewalk.engines.batch import buckets
-from ropewalk.engines.batch.run import Job, aligned, compile_all, layout_of, simulate, task_of
+from ropewalk.engines.batch.nodes import layout_of
+from ropewalk.engines.batch.run import Job, aligned, compile_all, simulate, task_of
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import read_table
@@ -102,7 +103,7 @@ def kernels_alone(universe: Store) -> Alone:
     table = ds.dataset(universe.folder_of(SUBSCRIPTIONS)).to_table(["node", "topic"])
     nodes, topics = (table.column(name).to_numpy() for name in ("node", "topic"))
     node_ids = np.unique(nodes)
-    layout = layout_of(node_ids)
+    layout = layout_of(node_ids, nodes.size, 2)
     ranks = ranks_of(node_ids, nodes)
     parts = max(1, nodes.size // PAIRS_A_PART)
     part_of = topics % parts
@@ -150,7 +151,9 @@ def simulated(spark: Session, universe: Store) -> float:
     packed = pack(read_table(spark, universe, SUBSCRIPTIONS))
     parts = packed.parts.persist(StorageLevel.DISK_ONLY)
     parts.write.format("noop").mode("overwrite").save()
-    task = task_of(Job(settings=SETTINGS, seed=SEED, fitness=False), layout_of(packed.ids))
+    task = task_of(
+        Job(settings=SETTINGS, seed=SEED, fitness=False), layout_of(packed.ids, packed.subscription_count, 2)
+    )
     started = time.monotonic()
     aligned(replace(packed, parts=parts), task).write.format("noop").mode("overwrite").save()
     seconds = time.monotonic() - started

@@ -1,10 +1,11 @@
 """The task that Spark runs on a bucket: from the records of all topics to what each of its nodes holds."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ropewalk.engines.batch import buckets
 from ropewalk.engines.batch.topics import TOPIC_COLUMNS, Longs, Mapped, filled
@@ -17,17 +18,34 @@ CONNECTION_COLUMNS = {"stage": pa.string(), "a": pa.int64(), "b": pa.int64(), "l
 Counter = Callable[[buckets.Ints, buckets.Ints, int, int, int], buckets.Longs]
 
 
+LARGEST_BUCKET = 8192  # nodes: what is stamped for one bucket stays small
+SMALLEST_BUCKET = 16
+LEAST_TASKS = 4
+FAIR_BUCKETS = 128  # a part's records for one bucket are then some 300 kB: Java handles larger objects one by one
+RECORD_BYTES = 100  # of a subscription and stage, about: a head, some eleven links and as many holders
+TASK_BYTES = 48 << 20  # records that one task counts
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How node ranks are cut into buckets; each is a Spark partition of its own."""
+    """How node ranks are cut into buckets, and how many tasks share these."""
 
     node_ids: Longs
     bucket_nodes: int
+    tasks: int
 
     @property
     def buckets(self) -> int:
         """How many there are."""
         return -(-self.node_ids.size // self.bucket_nodes)
+
+
+def layout_of(node_ids: Longs, subscriptions: int, stages: int) -> Layout:
+    """Buckets that are small enough to send, in tasks that are large enough to be worth it."""
+    fair = -(-node_ids.size // FAIR_BUCKETS)
+    layout = Layout(node_ids, min(LARGEST_BUCKET, max(SMALLEST_BUCKET, fair)), 1)
+    tasks = -(-subscriptions * stages * RECORD_BYTES // TASK_BYTES)
+    return replace(layout, tasks=min(layout.buckets, max(LEAST_TASKS, tasks)))
 
 
 def counting(layout: Layout) -> Mapped:
@@ -68,32 +86,27 @@ def connecting(layout: Layout) -> Mapped:
 
 
 class _Records:
-    """The records of one bucket, by stage, as they come in."""
+    """The records of some buckets, by stage and bucket, as they come in."""
 
     def __init__(self) -> None:
-        self._bucket = -1
-        self._blobs: dict[str, tuple[list[buckets.Ints], list[buckets.Ints]]] = {}
+        self._blobs: dict[tuple[str, int], tuple[list[buckets.Ints], list[buckets.Ints]]] = {}
 
     def taken(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Take the bucket rows of a batch; the rest of it."""
-        are_topics = batch.column("topic").is_valid()
-        rows = batch.filter(are_topics.to_numpy(zero_copy_only=False) == np.False_)
-        for stage, bucket, heads, others in zip(
-            rows.column("stage").to_pylist(),
-            rows.column("bucket").to_pylist(),
-            rows.column("heads"),
-            rows.column("others"),
-            strict=True,
+        are_topics = pc.is_valid(batch.column("topic"))
+        rows = batch.filter(pc.invert(are_topics))
+        names, numbers = rows.column("stage").to_pylist(), rows.column("bucket").to_pylist()
+        for key, *blobs in zip(
+            zip(names, numbers, strict=True), rows.column("heads"), rows.column("others"), strict=True
         ):
-            self._bucket = bucket
-            for kept, blob in zip(self._blobs.setdefault(stage, ([], [])), (heads, others), strict=True):
+            for kept, blob in zip(self._blobs.setdefault(key, ([], [])), blobs, strict=True):
                 kept.append(np.frombuffer(blob.as_buffer(), np.int32))
         return batch.filter(are_topics)
 
     def through(self, layout: Layout, kernel: Counter) -> Iterator[tuple[str, int, buckets.Longs]]:
-        """Apply a kernel to the records of each stage: (stage, the bucket's first rank, what the kernel found)."""
-        first = self._bucket * layout.bucket_nodes
+        """Apply a kernel to the records of each bucket at each stage: (stage, its first rank, what the kernel found)."""
         population = layout.node_ids.size
-        for stage in list(self._blobs):
-            heads, others = (np.concatenate(blobs) for blobs in self._blobs.pop(stage))
+        for stage, bucket in list(self._blobs):
+            heads, others = (np.concatenate(blobs) for blobs in self._blobs.pop((stage, bucket)))
+            first = bucket * layout.bucket_nodes
             yield stage, first, kernel(heads, others, first, min(layout.bucket_nodes, population - first), population)

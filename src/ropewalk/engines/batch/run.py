@@ -16,11 +16,10 @@ from pyspark.sql import functions as F
 
 from ropewalk import __version__
 from ropewalk.engines.batch.crashes import after_crashes
-from ropewalk.engines.batch.nodes import CONNECTION_COLUMNS, COUNTED, Layout, connecting, counting
+from ropewalk.engines.batch.nodes import CONNECTION_COLUMNS, COUNTED, Layout, connecting, counting, layout_of
 from ropewalk.engines.batch.topics import (
     ALIGNED,
     LINK_COLUMNS,
-    Longs,
     Task,
     alignment,
     compile_kernels,
@@ -35,10 +34,6 @@ from ropewalk.tables.schema import CONNECTIONS, CRASHES, LINKS, OVERLAYS, RUNS, 
 from ropewalk.tables.store import Draft, Store, digest_of
 from ropewalk.universes.pack import Packed, pack
 from ropewalk.universes.pack import compile_kernels as compile_dealing
-
-LARGEST_BUCKET = 8192  # nodes: a bucket of W1's size is then some 40 MB of records
-SMALLEST_BUCKET = 64
-LEAST_BUCKETS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +80,7 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
             f"{universe.folder_of(SUBSCRIPTIONS)} has {packed.subscription_count} rows, but its manifest says {tallied};"
             " make the store again."
         )
-    layout = layout_of(packed.ids)
+    layout = layout_of(packed.ids, packed.subscription_count, stage_count(job))
     task = task_of(job, layout)
     left_behind = counted(aligned(packed, task), layout).persist(StorageLevel.DISK_ONLY)
     try:
@@ -131,10 +126,9 @@ def counted(left_behind: DataFrame, layout: Layout) -> DataFrame:
     return _by_bucket(left_behind, layout).mapInArrow(counting(layout), sql_schema(COUNTED))
 
 
-def layout_of(node_ids: Longs) -> Layout:
-    """Sixteen buckets or more to share out, none too large to count in one piece."""
-    fair = -(-node_ids.size // LEAST_BUCKETS)
-    return Layout(node_ids, min(LARGEST_BUCKET, max(SMALLEST_BUCKET, fair)))
+def stage_count(job: Job) -> int:
+    """How many stages are written of a job."""
+    return max(2, job.settings.rounds + 1) if "rounds" in job.keep else 2
 
 
 def task_of(job: Job, layout: Layout) -> Task:
@@ -155,11 +149,11 @@ def compile_all(job: Job) -> None:
     """Compile every kernel a job needs, here and now; workers on this machine find them in the cache."""
     with suppress(Exception):  # whatever is wrong with a kernel, the task that runs it says it
         compile_dealing()
-        compile_kernels(task_of(job, layout_of(pa.array([1, 2, 3]).to_numpy())))
+        compile_kernels(task_of(job, layout_of(pa.array([1, 2, 3]).to_numpy(), 3, 2)))
 
 
 def _by_bucket(left_behind: DataFrame, layout: Layout) -> DataFrame:
-    return left_behind.repartitionById(layout.buckets, "bucket")
+    return left_behind.repartitionById(layout.tasks, F.col("bucket") % layout.tasks)
 
 
 def _digest(left_behind: DataFrame) -> str:

@@ -43,6 +43,7 @@ BUCKET_COLUMNS = {"heads": pa.binary(), "others": pa.binary()}
 ALIGNED = pa.schema({"stage": pa.string(), "bucket": pa.int32(), **BUCKET_COLUMNS, **TOPIC_COLUMNS})
 LINK_COLUMNS = {"stage": pa.string(), "topic": pa.int64(), "node": pa.int64(), "neighbour": pa.int64()}
 LINK_LOT = 1 << 17  # rows in a batch of links
+BATCH_BYTES = 4 << 20  # of records in a batch: Java holds whole batches
 
 _SQL_TYPES = {
     pa.string(): "string",
@@ -96,7 +97,7 @@ def alignment(task: Task) -> Mapped:
         if part is not None:
             members, ranks, repeated = part
             for left in stages(task, members, ranks):
-                yield _bucket_rows(task, left)
+                yield from _bucket_rows(task, left)
                 yield _topic_rows(task, left, repeated)
 
     return align
@@ -119,7 +120,7 @@ def compile_kernels(task: Task) -> None:
     """Run everything once on three nodes, so that workers find the kernels compiled instead of each compiling them."""
     members = kernel.Members(np.array([1]), np.array([0, 3]), np.array([1, 2, 3]))
     for left in stages(task, members, np.arange(3, dtype=np.int32)):
-        _bucket_rows(task, left)
+        list(_bucket_rows(task, left))
         _topic_rows(task, left, 0)
     nothing = np.empty(0, np.int32)
     buckets.counted(nothing, nothing, 0, 1, 1)
@@ -159,19 +160,22 @@ def read_part(task: Task, batches: Iterable[pa.RecordBatch]) -> tuple[kernel.Mem
     return kernel.Members(names, offsets, task.node_ids[members]), members, repeated
 
 
-def _bucket_rows(task: Task, left: Left) -> pa.RecordBatch:
+def _bucket_rows(task: Task, left: Left) -> Iterator[pa.RecordBatch]:
     head_starts, heads, other_starts, others = buckets.scattered(
         left.members.offsets, left.ranks, left.overlays.starts, left.overlays.links, task.bucket_nodes, task.buckets
     )
     used = np.flatnonzero(np.diff(head_starts))
-    return filled(
-        ALIGNED,
-        used.size,
-        stage=pa.array([left.stage] * used.size, pa.string()),
-        bucket=pa.array(used.astype(np.int32)),
-        heads=pa.array([heads[head_starts[b] : head_starts[b + 1]].data for b in used], pa.binary()),
-        others=pa.array([others[other_starts[b] : other_starts[b + 1]].data for b in used], pa.binary()),
-    )
+    sizes = 4 * (np.diff(head_starts) + np.diff(other_starts))[used]
+    lots = np.cumsum(sizes) // BATCH_BYTES
+    for lot in np.split(used, np.flatnonzero(np.diff(lots)) + 1):
+        yield filled(
+            ALIGNED,
+            lot.size,
+            stage=pa.array([left.stage] * lot.size, pa.string()),
+            bucket=pa.array(lot.astype(np.int32)),
+            heads=pa.array([heads[head_starts[b] : head_starts[b + 1]].data for b in lot], pa.binary()),
+            others=pa.array([others[other_starts[b] : other_starts[b + 1]].data for b in lot], pa.binary()),
+        )
 
 
 def _topic_rows(task: Task, left: Left, repeated: int) -> pa.RecordBatch:

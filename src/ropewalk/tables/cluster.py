@@ -4,6 +4,7 @@ Settings that give way to the user's, this package on the executors, and work cu
 """
 
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -55,9 +56,17 @@ def _usual_on(master: Master, conf: SparkConf) -> dict[str, str]:
             "spark.ui.enabled": "false",
         }
     if master.kind in ("yarn", "kubernetes") and not conf.contains("spark.executor.memoryOverheadFactor"):
+        # A container is ended when it takes more than heap and overhead, and Spark's own tenth is for the JVM alone.
         tasks = int(conf.get("spark.executor.cores", "1") or 1)
-        usual["spark.executor.memoryOverhead"] = f"{max(384, PYTHON_WORKER * tasks)}m"  # a container's limit counts it
+        heap = _mebibytes(conf.get("spark.executor.memory", "1g") or "1g")
+        usual["spark.executor.memoryOverhead"] = f"{max(384, heap // 10) + PYTHON_WORKER * tasks}m"
     return usual
+
+
+def _mebibytes(size: str) -> int:
+    """A size as Spark writes it: 800m, 4g; mebibytes where no unit is given."""
+    digits, unit = re.fullmatch(r"(\d+)([kmgt]?)b?", size.strip().lower(), flags=re.ASCII).groups()  # type: ignore[union-attr]
+    return int(int(digits) * {"k": 1 / 1024, "": 1, "m": 1, "g": 1024, "t": 1024**2}[unit])
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StringType, StructField, StructType
 
@@ -42,9 +42,16 @@ def write_table(draft: Draft, table: Table, frame: DataFrame, *, unique: bool = 
     Repeated keys are looked for unless the caller knows that there can be none (`unique`): that takes a shuffle.
     """
     folder = draft.path / table.name
-    conform(table, frame).write.mode("error").parquet(_address(folder))
+    sent = Observation()
+    rows = conform(table, frame).observe(sent, F.count(F.lit(1)).alias("rows"))
+    rows.write.mode("error").parquet(_address(folder))
     written = frame.sparkSession.read.schema(struct_of(table)).parquet(pattern_of(folder))
     counted, problem = _examined(table, written, check_key=not (table.large or unique))
+    if counted.rows != sent.get["rows"]:  # each machine has written to a disk of its own
+        raise RunError(
+            f"{table.name}: {sent.get['rows']} rows were written, but {counted.rows} can be read back from"
+            f" {draft.path.parent}; on a cluster it must lie on a file system that all machines share."
+        )
     if problem:
         raise RunError(f"{table.name}: {problem}; nothing was kept.")
     draft.manifest.tables[table.name] = counted

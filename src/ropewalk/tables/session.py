@@ -55,6 +55,8 @@ ELSEWHERE = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS")
 @contextmanager
 def opened(master: str | None = None) -> Iterator[SparkSession]:
     """A session for the length of the block. One that is open already is used as it is and left open."""
+    if master is not None:
+        recognised(master, "--master")  # nonsense is refused even where it would make no difference
     running = SparkSession.getActiveSession()
     if running is not None:
         with failures_said(log=None), _cancelling(running):
@@ -124,6 +126,9 @@ def tasks_done(spark: SparkSession) -> tuple[int, int] | None:
 
 
 def _connected(remote: str) -> SparkSession:
+    if remote.startswith("local"):  # pyspark starts a server here, for this process
+        _use_java()
+        _stay_here()
     try:
         session = SparkSession.builder.remote(remote).getOrCreate()
     except ImportError as error:
@@ -159,19 +164,28 @@ def _running_tasks(spark: SparkSession) -> int:
     return sum(executor.numRunningTasks() for executor in executors)
 
 
-def _started(place: Master, log: Path, descriptor: int) -> SparkSession:
+def _use_java() -> None:
     search = find_java()
     if search.java is None:
         reasons = "; ".join(search.passed_over) or "none was found in JAVA_HOME or on PATH"
         raise RunError(
             f"Spark needs Java {OLDEST} or newer ({reasons}); install one, or: pip install 'ropewalk[java]'."
         )
-    refuse_unanswered(place)
     os.environ["JAVA_HOME"] = str(search.java.home)
+
+
+def _stay_here() -> None:
+    """A Spark that runs on this machine is ours: its jars, its options, its Python."""
+    for name in ELSEWHERE:
+        os.environ.pop(name, None)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+
+
+def _started(place: Master, log: Path, descriptor: int) -> SparkSession:
+    _use_java()
+    refuse_unanswered(place)
     if place.kind == "local":
-        for name in ELSEWHERE:
-            os.environ.pop(name, None)
-        os.environ["PYSPARK_PYTHON"] = sys.executable
+        _stay_here()
     else:
         os.environ.setdefault("SPARK_DRIVER_MEMORY", f"{_heap()}m")  # gives way to spark.driver.memory
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):

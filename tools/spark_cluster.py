@@ -62,6 +62,10 @@ class Cluster:
         """The workers, alive or not."""
         return [daemon for daemon in self.daemons if daemon.role != "master"]
 
+    def scratch_of(self, role: str) -> Path:
+        """Where a worker and its executors keep what they shuffle: each apart, as on machines of their own."""
+        return self.folder / f"scratch-{role}"
+
     def save(self) -> None:
         """Write down what there is, so that another process can stop it."""
         known = {"url": self.url, "page": self.page, "daemons": [asdict(daemon) for daemon in self.daemons]}
@@ -102,24 +106,14 @@ def start(folder: Path, *, workers: int = 2, cores: int = 1, memory: str = "2g")
     folder.mkdir(parents=True, exist_ok=True)
     cluster = Cluster(folder.resolve(), "", "", [])
     try:
-        log = _started(cluster, "master", MASTER, "--host", LOOPBACK, "--port", "0", "--webui-port", "0")
+        anywhere = ("--host", LOOPBACK, "--port", "0", "--webui-port", "0")
+        log = _started(cluster, "master", MASTER, *anywhere)
         cluster.url = _found_in(log, r"Starting Spark master at (spark://\S+)", cluster)
         port = _found_in(log, r"MasterWebUI.* started at http://[^\s/]+:(\d+)", cluster)
         cluster.page = f"http://{LOOPBACK}:{port}"
         for number in range(1, workers + 1):
-            place = (
-                "--host",
-                LOOPBACK,
-                "--port",
-                "0",
-                "--webui-port",
-                "0",
-                "--work-dir",
-                str(folder / f"work-{number}"),
-            )
-            _started(
-                cluster, f"worker-{number}", WORKER, *place, "--cores", str(cores), "--memory", memory, cluster.url
-            )
+            size = ("--cores", str(cores), "--memory", memory, "--work-dir", str(cluster.folder / f"work-{number}"))
+            _started(cluster, f"worker-{number}", WORKER, *anywhere, *size, cluster.url)
         _await(lambda: cluster.registered() == workers, f"{workers} workers at {cluster.url}", cluster)
     except BaseException:
         end(cluster.daemons)  # the logs stay: an error names them
@@ -168,7 +162,7 @@ def _started(cluster: Cluster, role: str, name: str, *arguments: str) -> Path:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            env=_environment(cluster.folder),
+            env=_environment(cluster.scratch_of(role)),
             start_new_session=True,
         )
     _, began = _processes().get(process.pid, ("", ""))
@@ -177,7 +171,7 @@ def _started(cluster: Cluster, role: str, name: str, *arguments: str) -> Path:
     return log
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _environment(scratch: Path) -> dict[str, str]:
     search = find_java()
     if search.java is None:
         raise RunError(f"a cluster needs Java {OLDEST} or newer; install one, or: pip install 'ropewalk[java]'.")
@@ -186,7 +180,7 @@ def _environment(folder: Path) -> dict[str, str]:
         "JAVA_HOME": str(search.java.home),
         "SPARK_HOME": str(_spark_home()),
         "SPARK_LOCAL_IP": LOOPBACK,
-        "SPARK_LOCAL_DIRS": os.environ.get("SPARK_LOCAL_DIRS", str(folder / "scratch")),
+        "SPARK_LOCAL_DIRS": str(scratch),
         "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",  # a door that anybody on this machine could use
     }
     return inherited | own

@@ -1,12 +1,12 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test long check lint types layers format lock clean
+.PHONY: help setup demo test long cluster uncluster check lint types layers format lock clean
 
 READY := .venv/.ready
 BIN := .venv/bin
 
 help:  ## list these verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## make the environment only
 
@@ -18,6 +18,12 @@ test: $(READY)  ## all tests but the long ones
 
 long: $(READY)  ## what is long by nature: paper scale, the smallest machine
 	$(BIN)/pytest -m long --timeout 3600
+
+cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --master
+	tools/cluster start
+
+uncluster: $(READY)  ## end that cluster
+	tools/cluster stop
 
 check: lint types layers test  ## every gate, then the tests
 

@@ -21,6 +21,8 @@ SPARK_TYPES: dict[Type, DataType] = {
     "string": StringType(),
     "longs": ArrayType(LongType()),
 }
+# What Spark says of a file that this machine has and another has not.
+NOT_THERE = ("FileNotFoundException", "FILE_NOT_EXIST", "PATH_NOT_FOUND")
 
 
 def struct_of(table: Table) -> StructType:
@@ -64,6 +66,11 @@ def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
     try:
         found = spark.read.parquet(pattern_of(folder))
     except (PySparkException, Py4JError) as error:
+        if any(sign in str(error) for sign in NOT_THERE):
+            raise InputError(
+                f"{folder} is here, but not where Spark runs; on a cluster it must lie on a file system that all"
+                " machines share."
+            ) from error
         raise InputError(f"{folder} holds no readable Parquet files; make the store again.") from error
     missing = [name for name in table.columns if name not in found.columns]
     if missing:

@@ -142,8 +142,9 @@ SETTINGS = """
 import sys
 from ropewalk.tables.session import opened
 with opened(sys.argv[1]) as spark:
-    names = ("sql.shuffle.partitions", "executor.memory", "sql.session.timeZone", "sql.ansi.enabled")
-    print(*(spark.conf.get("spark." + name, "unset") for name in names))
+    names = ("sql.shuffle.partitions", "sql.session.timeZone", "sql.ansi.enabled")
+    print(*(spark.conf.get("spark." + name) for name in names))
+    print(spark.sparkContext.getConf().get("spark.executor.memory", "unset"))
 """
 
 
@@ -161,7 +162,7 @@ def test_a_users_defaults_hold_on_a_cluster_and_not_here(cluster: Cluster, tmp_p
         return done.stdout.split()
 
     defaults = {"SPARK_CONF_DIR": str(tmp_path)}
-    assert settings("local[1]", **defaults) == ["8", "unset", "UTC", "true"]
-    assert settings(cluster.url, **defaults) == ["16", "600m", "UTC", "true"]
+    assert settings("local[1]", **defaults) == ["8", "UTC", "true", "unset"]
+    assert settings(cluster.url, **defaults) == ["16", "UTC", "true", "600m"]
     more = {"PYSPARK_SUBMIT_ARGS": "--conf spark.sql.shuffle.partitions=5 pyspark-shell"}
-    assert settings(cluster.url, **defaults, **more) == ["5", "600m", "UTC", "true"]
+    assert settings(cluster.url, **defaults, **more) == ["5", "UTC", "true", "600m"]

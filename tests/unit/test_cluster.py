@@ -7,7 +7,7 @@ from ropewalk.tables import cluster
 from ropewalk.tables.masters import recognised
 
 
-def usual(master: str, told: Mapping[str, str] = {}) -> dict[str, str]:  # noqa: B006 (never changed)
+def usual(master: str, told: Mapping[str, str] = {}) -> dict[str, str]:
     conf = SparkConf(loadDefaults=False)
     for name, value in told.items():
         conf.set(name, value)

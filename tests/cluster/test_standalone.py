@@ -13,6 +13,7 @@ import pytest
 import spark_cluster
 from clusters import Command, interpreter_without, running, started, tool
 from ropewalk.cli.main import main
+from ropewalk.ids import weight
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Manifest
 from spark_cluster import Cluster
@@ -50,6 +51,45 @@ def manifest(folder: Path) -> str:
     return Manifest.read(folder / "manifest.json").to_json()
 
 
+KERNEL = """
+import sys
+import numpy as np
+import pyarrow as pa
+from ropewalk.tables.session import opened
+
+def weigh(batches):
+    import ropewalk
+    from ropewalk.arrays.hashing import weights
+    for batch in batches:
+        ids = batch.column(0).to_numpy()
+        yield pa.RecordBatch.from_pydict({"weight": weights(ids, ids + 1), "there": [ropewalk.__file__] * ids.size})
+
+with opened(sys.argv[1]) as spark:
+    for row in spark.range(3).mapInArrow(weigh, "weight long, there string").sort("weight").collect():
+        print(row["weight"], row["there"])
+"""
+
+
+def test_executors_run_a_package_they_lack_and_stop_ends_all_even_without_a_master(tmp_path: Path) -> None:
+    python = str(interpreter_without(tmp_path / "bare"))
+    with running(tmp_path / "state", workers=1) as cluster:
+        assert "1 of 1 workers registered" in tool("--folder", cluster.folder, "status")
+        words = [sys.executable, "-c", KERNEL, cluster.url]
+        environment = os.environ | {"PYSPARK_PYTHON": python}
+        done = run(words, capture_output=True, text=True, check=False, env=environment)
+        assert done.stderr == ""
+        found = [line.split() for line in done.stdout.splitlines()]
+        assert [int(weight) for weight, _ in found] == sorted(weight(node, node + 1) for node in range(3))
+        assert all(there.endswith(".zip/ropewalk/__init__.py") for _, there in found), found
+
+        (master,) = (daemon for daemon in cluster.daemons if daemon.role == "master")
+        os.kill(master.pid, signal.SIGKILL)
+        assert wait_until(lambda: master.pid not in spark_cluster.members(cluster.daemons))
+        assert spark_cluster.members(cluster.workers)
+    assert spark_cluster.main(["--folder", str(tmp_path / "state"), "status"]) == 3
+
+
+@pytest.mark.long
 def test_a_cluster_that_lacks_this_package_gives_the_same_run(
     spark: Session, cluster: Cluster, ropewalk: Run, tmp_path: Path
 ) -> None:
@@ -66,16 +106,6 @@ def test_a_cluster_that_lacks_this_package_gives_the_same_run(
     assert there.ended() == 0, there.heard()
     assert manifest(tmp_path / "there") == manifest(tmp_path / "here")
     assert list(cluster.folder.glob("work-*/app-*/*/ropewalk-*.zip")), "nothing was sent"
-
-
-def test_stop_ends_everything_even_if_the_master_was_killed(tmp_path: Path) -> None:
-    with running(tmp_path / "state", workers=1) as cluster:
-        assert "1 of 1 workers registered" in tool("--folder", cluster.folder, "status")
-        (master,) = (daemon for daemon in cluster.daemons if daemon.role == "master")
-        os.kill(master.pid, signal.SIGKILL)
-        assert wait_until(lambda: master.pid not in spark_cluster.members(cluster.daemons))
-        assert spark_cluster.members(cluster.workers)
-    assert spark_cluster.main(["--folder", str(tmp_path / "state"), "status"]) == 3
 
 
 @pytest.mark.long

@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test long check lint types layers format lock clean bench-batch
+.PHONY: help setup demo test long cluster uncluster check lint types layers format lock clean bench-batch
 
 READY := .venv/.ready
 BIN := .venv/bin
@@ -21,6 +21,12 @@ long: $(READY)  ## what is long by nature: paper scale, the smallest machine
 
 bench-batch: $(READY)  ## how near the batch engine comes to the ideal, at three sizes
 	$(BIN)/python benchmarks/batch.py
+
+cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --master
+	tools/cluster start
+
+uncluster: $(READY)  ## end that cluster
+	tools/cluster stop
 
 check: lint types layers test  ## every gate, then the tests
 

@@ -4,6 +4,7 @@ Standard library only.
 """
 
 import os
+import stat
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -11,11 +12,27 @@ from pathlib import Path
 
 @cache
 def cache_folder(name: str) -> Path:
-    """A folder that only this user can write to: in the cache home, or a new temporary one where there is no home."""
+    """A folder that only this user can write to: in the cache home; else where temporary files go.
+
+    Processes of one user share it, unless somebody else has taken its name there.
+    """
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        folder = home / "ropewalk" / name
-        folder.mkdir(parents=True, exist_ok=True)
+        return _writable(home / "ropewalk" / name)
     except (OSError, RuntimeError):  # a read-only home, or a user that has none, as in many containers
-        folder = Path(tempfile.mkdtemp(prefix=f"ropewalk-{name}-"))
+        pass
+    try:
+        own = Path(tempfile.gettempdir()) / f"ropewalk-{os.getuid()}"
+        own.mkdir(mode=0o700, exist_ok=True)
+        known = own.lstat()
+        if known.st_uid == os.getuid() and known.st_mode == stat.S_IFDIR | stat.S_IRWXU:  # a folder, closed to others
+            return _writable(own / name)
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix=f"ropewalk-{name}-"))
+
+
+def _writable(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    tempfile.TemporaryFile(dir=folder).close()
     return folder

@@ -74,6 +74,12 @@ def test_an_engine_that_cannot_run_it(refused, universe: Path) -> None:
     assert (code, said) == (2, "engine 'steam' cannot run stan; choose one of: batch.")
 
 
+@pytest.mark.parametrize("master", ["localhost", "spark://head", "local[0]"])
+def test_a_place_where_spark_cannot_run(refused, universe: Path, master: str) -> None:
+    code, said = refused("simulate", "stan", str(universe), "--master", master)
+    assert (code, said.partition(";")[0]) == (2, f"--master is {master!r}, where Spark cannot run")
+
+
 @pytest.mark.parametrize(("option", "size"), [("--nodes", "-5"), ("--topics", "0")])
 def test_a_size_below_one(refused, option: str, size: str) -> None:
     code, said = refused("generate", "grid", option, size, "--out", "x")

@@ -41,10 +41,18 @@ def test_a_package_in_a_folder_with_a_space_starts_spark_in_spite_of_a_strange_e
     shutil.copytree(Path(ropewalk.__file__).parent, package)
     code = (
         "import ropewalk; from ropewalk.tables.session import opened\n"
-        "with opened('local[1]') as spark: print(ropewalk.__file__, spark.range(7).count())"
+        "with opened('local[1]') as spark:\n"
+        "    print(ropewalk.__file__, spark.range(7).count(), spark.conf.get('spark.sql.ansi.enabled'))"
     )
-    strange = {"PYTHONPATH": str(package.parent), "SPARK_REMOTE": "sc://nowhere", "SPARK_HOME": "/no/such/spark"}
+    (tmp_path / "spark-defaults.conf").write_text("spark.sql.ansi.enabled false\n")  # of a cluster that is not asked
+    strange = {
+        "PYTHONPATH": str(package.parent),
+        "SPARK_REMOTE": "sc://nowhere",
+        "SPARK_HOME": "/no/such/spark",
+        "SPARK_CONF_DIR": str(tmp_path),
+        "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.ansi.enabled=false pyspark-shell",
+    }
     done = run(code, folder=tmp_path, **strange)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{package}/__init__.py 7\n"
+    assert done.stdout == f"{package}/__init__.py 7 true\n"
     assert done.stderr == ""  # Spark's words are kept off the terminal

@@ -151,6 +151,16 @@ def test_check(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[st
     ]
 
 
+def test_doctor_says_that_spark_cannot_run_where_it_was_told_to(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_MASTER", "spark://head")
+    assert main(["doctor", "--json"]) == 1
+    (found,) = (check for check in json.loads(capsys.readouterr().out)["checks"] if not check["ok"])
+    assert found["what"] == "Spark runs on"
+    assert "spark://host:7077" in found["advice"]
+
+
 def test_doctor_without_java_says_what_to_do(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from ropewalk.errors import InputError, RunError
+from ropewalk.tables import frames
 from ropewalk.tables.frames import conform, problems_of, read_table, struct_of, write_table
 from ropewalk.tables.schema import CONNECTIONS, NAMES, SUBSCRIPTIONS, TABLES, Table
 from ropewalk.tables.session import Session
@@ -61,6 +62,15 @@ class TestWriting:
         with pytest.raises(RunError, match=said):
             store_of(spark, tmp_path / "s", {"subscriptions": rows})
         assert list(tmp_path.iterdir()) == []
+
+    def test_rows_that_stayed_on_the_disks_of_other_machines_are_missed(
+        self, spark: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "here").mkdir()  # what this machine sees of the folder that others wrote to
+        monkeypatch.setattr(frames, "pattern_of", lambda _: str(tmp_path / "here"))
+        with pytest.raises(RunError, match=r"subscriptions: 1 rows were written, but 0 .* that all machines share"):
+            store_of(spark, tmp_path / "s", {"subscriptions": [(1, 10)]})
+        assert not (tmp_path / "s").exists()
 
     def test_an_empty_table_is_a_table(self, spark: Session, tmp_path: Path) -> None:
         store = store_of(spark, tmp_path / "s", {"subscriptions": []})

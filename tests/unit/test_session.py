@@ -1,10 +1,14 @@
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from ropewalk.errors import RunError
+from ropewalk.errors import RunError, UsageError
 from ropewalk.tables import machine, session
 from ropewalk.tables.java import Search
+from ropewalk.tables.masters import Master, recognised
 
 GIB = 2**30
 
@@ -12,7 +16,7 @@ GIB = 2**30
 @pytest.mark.parametrize(("memory", "heap"), [(24 * GIB, "8192m"), (4 * GIB, "1365m"), (1 * GIB, "1024m")])
 def test_the_heap_fits_the_machine(monkeypatch: pytest.MonkeyPatch, memory: int, heap: str) -> None:
     monkeypatch.setattr(session, "memory_bytes", lambda: memory)
-    assert session._settings("local[2]")["spark.driver.memory"] == heap
+    assert session._local_settings(recognised("local[2]", "--master"))["spark.driver.memory"] == heap
 
 
 @pytest.mark.parametrize(
@@ -20,7 +24,8 @@ def test_the_heap_fits_the_machine(monkeypatch: pytest.MonkeyPatch, memory: int,
 )
 def test_partitions_follow_the_cores(monkeypatch: pytest.MonkeyPatch, master: str, partitions: str) -> None:
     monkeypatch.setattr(session, "cores", lambda: 3)
-    assert session._settings(master)["spark.sql.shuffle.partitions"] == partitions
+    chosen = session._local_settings(recognised(master, "--master"))
+    assert chosen["spark.sql.shuffle.partitions"] == partitions
 
 
 @pytest.mark.parametrize(("memory", "cores", "used"), [(24 * GIB, 2, 2), (4 * GIB, 64, 3), (1 * GIB, 8, 1)])
@@ -32,11 +37,6 @@ def test_no_more_workers_than_there_is_memory_for(
     assert session._local_cores() == used
 
 
-def test_a_cluster_keeps_its_own_memory_and_addresses() -> None:
-    chosen = session._settings("spark://head:7077")
-    assert not [key for key in chosen if key.startswith("spark.driver")]
-
-
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Where a session would be started, with none started."""
@@ -45,9 +45,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     class Stopped:
         def stop(self) -> None: ...
 
-    def start(where: str, _log: Path, _descriptor: int) -> Stopped:
-        places.append(where)
+    def start(where: Master, _log: Path, _descriptor: int) -> Stopped:
+        places.append(where.url)
         return Stopped()
+
+    @contextmanager
+    def nothing_sent(*_: object) -> Iterator[None]:
+        yield
 
     def connect(where: str) -> Stopped:
         places.append(f"connect to {where}")
@@ -55,6 +59,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(session, "_started", start)
     monkeypatch.setattr(session, "_connected", connect)
+    monkeypatch.setattr(session, "_on_cluster", nothing_sent)
     monkeypatch.setattr(session.Session, "getActiveSession", lambda: None)
     monkeypatch.setattr(session, "_local_cores", lambda: 3)
     for name in ("SPARK_REMOTE", "SPARK_MASTER"):
@@ -87,41 +92,35 @@ def test_where_spark_runs_is_asked_in_order(asked: list[str], monkeypatch: pytes
     ]
 
 
+@pytest.mark.parametrize(
+    ("option", "variables", "said"),
+    [
+        ("localhost", {}, "--master is 'localhost'"),
+        (None, {"SPARK_MASTER": "spark://head"}, "SPARK_MASTER is 'spark://head'"),
+        (None, {"SPARK_REMOTE": "head:15002"}, "SPARK_REMOTE is 'head:15002'"),
+        (
+            None,
+            {"SPARK_REMOTE": "spark://head:7077"},
+            "SPARK_REMOTE is 'spark://head:7077', which is no Connect address",
+        ),
+    ],
+)
+def test_nonsense_starts_no_spark(
+    asked: list[str], monkeypatch: pytest.MonkeyPatch, option: str | None, variables: dict[str, str], said: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=re.escape(said)), session.opened(option):
+        pass
+    assert asked == []
+
+
 def test_no_java_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(session, "find_java", lambda: Search(None, ("PATH: /bin/java is Java 8",)))
     with pytest.raises(
         RunError, match=r"Java 17 or newer \(PATH: /bin/java is Java 8\).*pip install 'ropewalk\[java\]'"
     ):
-        session._started("local[1]", tmp_path / "log", 2)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            (
-                "An error occurred while calling o601.collectToPython.\n: org.apache.spark.SparkException: Job aborted\n"
-                "\tat org.apache.spark.x(y.scala:1)\nCaused by: java.io.FileNotFoundException: \nCaused by: a.B: no file f."
-            ),
-            "a.B: no file f",
-        ),
-        (
-            (
-                "An exception was thrown from the Python worker.\nTraceback (most recent call last):\n"
-                '  File "x.py", line 3\nValueError: the rope broke\n'
-            ),
-            "ValueError: the rope broke",
-        ),
-        (
-            "Caused by: a.B\nTraceback (most recent call last):\nropewalk.errors.RunError: the rope broke; splice it.\n\n\tat x",
-            "the rope broke; splice it",
-        ),
-        ("[UNRESOLVED_COLUMN] no such column\n'Project", "[UNRESOLVED_COLUMN] no such column"),
-        ("", "Exception"),
-    ],
-)
-def test_the_line_that_says_most_is_told(text: str, said: str) -> None:
-    assert session._cause(Exception(text)) == said
+        session._started(Master("local[1]", "local"), tmp_path / "log", 2)
 
 
 def test_a_containers_limits_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

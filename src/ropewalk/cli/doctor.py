@@ -17,8 +17,10 @@ from rich.text import Text
 from ropewalk import __version__
 from ropewalk.cli import options
 from ropewalk.cli.talk import show_json
+from ropewalk.errors import UsageError
 from ropewalk.tables.java import OLDEST, find_java
 from ropewalk.tables.machine import cores, memory_bytes, on_memory
+from ropewalk.tables.masters import recognised
 
 GIB = 2**30
 LAB = ("pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2", "powerlaw", "scipy")
@@ -105,6 +107,10 @@ def _java() -> dict[str, Any]:
 def _master() -> dict[str, Any]:
     for name in ("SPARK_REMOTE", "SPARK_MASTER"):
         if value := os.environ.get(name):
+            try:
+                recognised(value, name)
+            except UsageError as error:
+                return _check("Spark runs on", value, ok=False, advice=str(error))
             return _check("Spark runs on", f"{value} (by {name})")
     elsewhere = os.environ.get("SPARK_HOME")
     advice = f"SPARK_HOME={elsewhere} is not used when Spark runs here" if elsewhere else ""

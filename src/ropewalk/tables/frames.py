@@ -7,7 +7,7 @@ from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StringType, StructField, StructType
 
@@ -21,6 +21,8 @@ SPARK_TYPES: dict[Type, DataType] = {
     "string": StringType(),
     "longs": ArrayType(LongType()),
 }
+# What Spark says of a file that this machine has and another has not.
+NOT_THERE = ("FileNotFoundException", "FILE_NOT_EXIST", "PATH_NOT_FOUND")
 
 
 def struct_of(table: Table) -> StructType:
@@ -42,9 +44,16 @@ def write_table(draft: Draft, table: Table, frame: DataFrame, *, unique: bool = 
     Repeated keys are looked for unless the caller knows that there can be none (`unique`): that takes a shuffle.
     """
     folder = draft.path / table.name
-    conform(table, frame).write.mode("error").parquet(_address(folder))
+    sent = Observation()
+    rows = conform(table, frame).observe(sent, F.count(F.lit(1)).alias("rows"))
+    rows.write.mode("error").parquet(_address(folder))
     written = frame.sparkSession.read.schema(struct_of(table)).parquet(pattern_of(folder))
     counted, problem = _examined(table, written, check_key=not (table.large or unique))
+    if counted.rows != sent.get["rows"]:  # each machine has written to a disk of its own
+        raise RunError(
+            f"{table.name}: {sent.get['rows']} rows were written, but {counted.rows} can be read back from"
+            f" {draft.path.parent}; on a cluster it must lie on a file system that all machines share."
+        )
     if problem:
         raise RunError(f"{table.name}: {problem}; nothing was kept.")
     draft.manifest.tables[table.name] = counted
@@ -57,6 +66,11 @@ def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
     try:
         found = spark.read.parquet(pattern_of(folder))
     except (PySparkException, Py4JError) as error:
+        if any(sign in str(error) for sign in NOT_THERE):
+            raise InputError(
+                f"{folder} is here, but not where Spark runs; on a cluster it must lie on a file system that all"
+                " machines share."
+            ) from error
         raise InputError(f"{folder} holds no readable Parquet files; make the store again.") from error
     missing = [name for name in table.columns if name not in found.columns]
     if missing:

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -23,42 +23,56 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from ropewalk.errors import InputError, RunError, UsageError
+from ropewalk.errors import RunError, UsageError
+from ropewalk.tables.cluster import (
+    FIXED,
+    FIXED_IN_SQL,
+    PARTITIONS,
+    fit_to_executors,
+    fit_to_server,
+    package_shipped,
+    respectful,
+)
+from ropewalk.tables.failures import failures_said
 from ropewalk.tables.java import OLDEST, find_java
 from ropewalk.tables.machine import cores, memory_bytes
+from ropewalk.tables.masters import Master, recognised, refuse_unanswered
+from ropewalk.tables.shipping import package_file
 
 Session = SparkSession
 
 GIB = 2**30
 CANCELLED_WITHIN = 30.0  # seconds that tasks get to notice that nobody waits for them any more
-# What a session can be told at any time, so on Connect too: UTC, and a bound on what a kernel holds at once.
+# What a session can be told at any time, so on Connect too: small files, and a bound on what a kernel holds at once.
 RUNTIME_SETTINGS = {
-    "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
 }
+# What means another Spark, and would change one that runs here: its jars, its defaults, its options.
+ELSEWHERE = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS")
 
 
 @contextmanager
 def opened(master: str | None = None) -> Iterator[SparkSession]:
     """A session for the length of the block. One that is open already is used as it is and left open."""
+    if master is not None:
+        recognised(master, "--master")  # nonsense is refused even where it would make no difference
     running = SparkSession.getActiveSession()
     if running is not None:
-        with _failures_said(log=None), _cancelling(running):
+        with failures_said(log=None), _cancelling(running):
             yield running
         return
-    remote = os.environ.pop("SPARK_REMOTE", None)  # looked at here alone: pyspark mixes it up with a master
-    where = master or remote or os.environ.get("SPARK_MASTER") or f"local[{_local_cores()}]"
-    if where.startswith("sc://") or (master is None and remote is not None):
-        with _failures_said(log=None):
-            yield _connected(where)  # the server's session is not ours to stop
+    place = _chosen(master)
+    if place.kind == "connect":
+        with failures_said(log=None):
+            yield _connected(place.url)  # the server's session is not ours to stop
         return
     descriptor, name = tempfile.mkstemp(prefix="ropewalk-spark-", suffix=".log")
     log, named_in_error = Path(name), False
     try:
-        session = _started(where, log, descriptor)
+        session = _started(place, log, descriptor)
         try:
-            with _failures_said(log):
+            with failures_said(log), nullcontext() if place.kind == "local" else _on_cluster(session, place):
                 yield session
         finally:
             with suppress(OSError, Py4JError):  # the JVM may be gone, by the very signal that ends us
@@ -70,6 +84,27 @@ def opened(master: str | None = None) -> Iterator[SparkSession]:
         os.close(descriptor)
         if not named_in_error:
             log.unlink(missing_ok=True)
+
+
+def _chosen(master: str | None) -> Master:
+    """Who is asked first wins. SPARK_REMOTE is looked at here alone: pyspark mixes it up with a master."""
+    remote = os.environ.pop("SPARK_REMOTE", None)
+    if master is not None:
+        return recognised(master, "--master")
+    if remote:
+        if recognised(remote, "SPARK_REMOTE").kind not in ("connect", "local"):
+            raise UsageError(f"SPARK_REMOTE is {remote!r}, which is no Connect address; say it by SPARK_MASTER.")
+        return Master(remote, "connect")
+    if told := os.environ.get("SPARK_MASTER"):
+        return recognised(told, "SPARK_MASTER")
+    return Master(f"local[{_local_cores()}]", "local")
+
+
+@contextmanager
+def _on_cluster(session: SparkSession, place: Master) -> Iterator[None]:
+    with package_shipped(session.sparkContext):
+        fit_to_executors(session, place)
+        yield
 
 
 def is_open() -> bool:
@@ -91,6 +126,9 @@ def tasks_done(spark: SparkSession) -> tuple[int, int] | None:
 
 
 def _connected(remote: str) -> SparkSession:
+    if remote.startswith("local"):  # pyspark starts a server here, for this process
+        _use_java()
+        _stay_here()
     try:
         session = SparkSession.builder.remote(remote).getOrCreate()
     except ImportError as error:
@@ -99,33 +137,12 @@ def _connected(remote: str) -> SparkSession:
         ) from error
     except PySparkException as error:
         raise RunError(f"no Spark Connect server answered at {remote}; is it running?") from error
-    for key, value in RUNTIME_SETTINGS.items():
+    for key, value in (RUNTIME_SETTINGS | FIXED_IN_SQL).items():
         session.conf.set(key, value)
+    with package_file() as package:
+        session.addArtifacts(str(package), pyfile=True)
+    fit_to_server(session)
     return session
-
-
-@contextmanager
-def _failures_said(log: Path | None) -> Iterator[None]:
-    """What Spark raises, as one sentence."""
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        text, cause = str(error), _cause(error)
-        if any(sign in text for sign in ("FAILED_READ_FILE", "is not a Parquet file", "FileNotFoundException")):
-            raise InputError(f"an input file cannot be read: {cause}.") from error
-        where = f"; its log is {log}" if log is not None else ""
-        raise RunError(f"the Spark job failed: {cause}{where}.") from error
-
-
-def _cause(error: Exception) -> str:
-    """The line of a Spark error that says most: what a Python worker raised, else the innermost Java cause."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    ours = re.findall(r"^ropewalk\.errors\.\w+: (.+)", "\n".join(lines), flags=re.MULTILINE)  # already a sentence
-    raised = ours or [line for line in lines if re.match(r"[A-Z]\w*(Error|Exception): ", line)]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    first = [line for line in lines if not line.startswith("An error occurred while calling")]
-    said = (raised[-1:] or causes[-1:] or first[:1] or [type(error).__name__])[0]
-    return said[:300].rstrip(".")
 
 
 @contextmanager
@@ -147,7 +164,7 @@ def _running_tasks(spark: SparkSession) -> int:
     return sum(executor.numRunningTasks() for executor in executors)
 
 
-def _started(master: str, log: Path, descriptor: int) -> SparkSession:
+def _use_java() -> None:
     search = find_java()
     if search.java is None:
         reasons = "; ".join(search.passed_over) or "none was found in JAVA_HOME or on PATH"
@@ -155,15 +172,26 @@ def _started(master: str, log: Path, descriptor: int) -> SparkSession:
             f"Spark needs Java {OLDEST} or newer ({reasons}); install one, or: pip install 'ropewalk[java]'."
         )
     os.environ["JAVA_HOME"] = str(search.java.home)
-    if master.startswith("local"):
-        os.environ.pop("SPARK_HOME", None)  # of another Spark, whose jars would not fit
-        os.environ["PYSPARK_PYTHON"] = sys.executable
+
+
+def _stay_here() -> None:
+    """A Spark that runs on this machine is ours: its jars, its options, its Python."""
+    for name in ELSEWHERE:
+        os.environ.pop(name, None)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+
+
+def _started(place: Master, log: Path, descriptor: int) -> SparkSession:
+    _use_java()
+    refuse_unanswered(place)
+    if place.kind == "local":
+        _stay_here()
     else:
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_DRIVER_MEMORY", f"{_heap()}m")  # gives way to spark.driver.memory
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # errors are ours to tell
-    conf = SparkConf(loadDefaults=False).setAppName("ropewalk").setMaster(master)
-    conf.setAll(list(_settings(master).items()))
+    conf = SparkConf(loadDefaults=False).setAppName("ropewalk").setMaster(place.url)
+    conf.setAll(list((_local_settings(place) if place.kind == "local" else FIXED).items()))
     try:
         with _signals_held():
             # One JVM a process. It warns on standard error itself, which no log setting stops; so that goes to the log.
@@ -171,10 +199,12 @@ def _started(master: str, log: Path, descriptor: int) -> SparkSession:
             gateway = SparkContext._gateway or launch_gateway(  # type: ignore[no-untyped-call]  # noqa: SLF001
                 conf, {"stderr": descriptor, "start_new_session": True}
             )
+            if place.kind != "local":
+                conf = respectful(conf, gateway, place, RUNTIME_SETTINGS)
             SparkContext(conf=conf, gateway=gateway)
             return SparkSession.builder.getOrCreate()
     except Exception as error:
-        raise RunError(f"Spark did not start on {master}; its log is {log}.") from error
+        raise RunError(f"Spark did not start on {place.url}; its log is {log}.") from error
 
 
 @contextmanager
@@ -204,21 +234,23 @@ def _local_cores() -> int:
     return max(1, min(cores(), memory_bytes() // GIB - 1))
 
 
-def _settings(master: str) -> dict[str, str]:
-    everywhere = RUNTIME_SETTINGS | {"spark.ui.showConsoleProgress": "false"}
-    local = re.match(r"local(?:\[(\d+|\*))?", master)
-    if local is None:
-        return everywhere
-    workers = int(local[1]) if (local[1] or "").isdigit() else cores()
-    # A third of the memory for the JVM, the rest for Python workers and the page cache that keeps shuffle files.
-    heap = int(min(max(memory_bytes() / 3, 1 * GIB), 8 * GIB)) // 2**20
+def _heap() -> int:
+    """Mebibytes for the JVM here: a third of the memory; the rest is for Python, and the page cache of shuffle files."""
+    return int(min(max(memory_bytes() / 3, 1 * GIB), 8 * GIB)) // 2**20
+
+
+def _local_settings(place: Master) -> dict[str, str]:
+    threads = re.match(r"local\[(\d+)", place.url)
+    workers = int(threads[1]) if threads else cores()
     log4j = Path(str(files("ropewalk.tables"))) / "log4j2.properties"
-    return everywhere | {
-        "spark.driver.memory": f"{heap}m",
+    return RUNTIME_SETTINGS | {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.driver.memory": f"{_heap()}m",
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j.as_uri()}",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": str(8 * workers),  # adaptive execution joins small ones
+        PARTITIONS: str(8 * workers),  # adaptive execution joins small ones
         "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "ropewalk-warehouse"),
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
     }

@@ -62,7 +62,7 @@ def universes(draw: st.DrawFn, largest: int = 24) -> Topics:
 
 
 @st.composite
-def settings(draw: st.DrawFn, **wanted: Any) -> Settings:
+def settings(draw: st.DrawFn, /, **wanted: Any) -> Settings:
     """Settings of these values, or of values drawn from these strategies."""
     found = {name: draw(value) if isinstance(value, st.SearchStrategy) else value for name, value in wanted.items()}
     if found.get("overlay") == "erdos-renyi":

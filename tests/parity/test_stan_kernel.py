@@ -12,8 +12,9 @@ import stan_cases as cases
 import stan_reference as reference
 import stan_rounds
 from ropewalk.protocols.stan import kernel
+from ropewalk.protocols.stan.kernel import threads
 from ropewalk.protocols.stan.kernel.overlays import ATTEMPTS
-from ropewalk.protocols.stan.settings import CHOICES, Settings
+from ropewalk.protocols.stan.settings import CHOICES, Settings, Weight
 from stan_cases import IDS, Topics, universes
 
 EVERYTHING = Settings(
@@ -136,7 +137,7 @@ def test_rounds_leave_the_overlays_they_begin_with(topics: Topics, chosen: Setti
 
 @given(universes(), st.sampled_from(CHOICES["weight"]), IDS, st.floats(0.05, 0.999))
 def test_erdos_renyi_overlays_are_the_first_strong_draw_or_a_patched_last_one(
-    topics: Topics, weight: str, seed: int, connectivity: float
+    topics: Topics, weight: Weight, seed: int, connectivity: float
 ) -> None:
     chosen = Settings(overlay="erdos-renyi", connectivity=connectivity, weight=weight)
     rules, members = cases.rules(chosen, seed), batch(topics)
@@ -223,3 +224,18 @@ def test_erdos_renyi_degrees_have_the_wanted_mean_and_variance() -> None:
     mean = math.log(3000) - math.log(-math.log(0.9999))
     assert degrees.mean() == pytest.approx(mean, abs=4 * math.sqrt(mean / 3000))
     assert degrees.var() == pytest.approx(mean, rel=0.12)
+
+
+@pytest.mark.parametrize("chosen", [Settings(rounds=3), EVERYTHING], ids=["printed", "everything"])
+def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, chosen: Settings) -> None:
+    monkeypatch.setattr(threads, "SMALLEST_PART", 7)
+    topics = {5: list(range(90)), 6: [4, 9], 7: list(range(40, 120)), 8: [3]}
+    members, together = batch(topics), replace(chosen, schedule="sync")
+    overlays = kernel.initial(members, together, 1)
+    alone, shared = (list(kernel.rounds(members, overlays, together, 1, count_ids=True, threads=n)) for n in (1, 4))
+    for one, other in zip(alone, shared, strict=True):
+        assert views_of(one.members, one.overlays) == views_of(other.members, other.overlays)
+        assert one.messages.tolist() == other.messages.tolist()
+        assert one.ids.tolist() == other.ids.tolist()
+    best = [kernel.omniscient(members, overlays, together, 1, threads=n).links.tolist() for n in (1, 4)]
+    assert best[0] == best[1]

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -160,7 +161,8 @@ class TestWalk:
     def test_what_others_hear_on_its_way(self) -> None:
         heard: list[tuple[int, set[int]]] = []
         rules = replace(RULES, ttl=4, collect="visited")
-        for also in ({"learn": True}, {"snoop": True}, {"learn": True, "snoop": True}, {}):
+        ways: list[dict[str, Any]] = [{"learn": True}, {"snoop": True}, {"learn": True, "snoop": True}, {}]
+        for also in ways:
             walk(replace(rules, **also), 5, 1, members_of(CHAIN), lambda node, ids: heard.append((node, ids)))
         assert heard == [
             *[(2, {1}), (3, {1}), (4, {1}), (2, {1})],  # the source itself, met before 2 comes again, learns nothing

@@ -174,7 +174,7 @@ class Memory:
     """The most memory that Java and the Python workers below it held together while the block ran."""
 
     def __enter__(self) -> Self:
-        self.peak = 0
+        self.peak = self.java = 0
         self._done = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
@@ -185,6 +185,7 @@ class Memory:
             seen = processes_under(os.getpid())
             seen.pop(os.getpid(), None)  # the driver's own Python
             self.peak = max(self.peak, sum(size for _, size in seen.values()))
+            self.java = max(self.java, sum(size for is_java, size in seen.values() if is_java))
 
     def __exit__(self, *_: object) -> None:
         self._done.set()
@@ -218,6 +219,7 @@ def measure(spark: Session, model: TraceLike, folder: Path) -> dict[str, object]
         "job_walks_per_s": round(alone.walks / job),
         "reduce_links_per_s": round(alone.links / alone.count),
         "peak_memory_gb": round(memory.peak / 1e9, 2),
+        "java_memory_gb": round(memory.java / 1e9, 2),
         "alone": {what: round(getattr(alone, what), 2) for what in ("overlays", "rounds", "emit", "count")},
     }
 

@@ -72,14 +72,17 @@ def test_who_gains_how_much_whatever_the_partitions(spark: Session, tmp_path: Pa
     try:
         for partitions in ("1", "2", "7"):
             spark.conf.set("spark.sql.shuffle.partitions", partitions)
-            found.append(improvement(lab, runs))
+            found.append(improvement(lab, universe, runs))
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", usual)
     assert found[0] == found[1] == found[2]
     numbers, scatter = found[0].numbers, found[0].scatter
     assert numbers["runs"] == 2
     assert numbers["nodes"] == len(scatter) == 60
-    assert sum(decile["nodes"] for decile in numbers["deciles"]) == 60
+    several = sum(decile["nodes"] for decile in numbers["deciles"])
+    assert 0 < several < 60
+    assert numbers["follow_one_topic"] == pytest.approx(1 - several / 60)
+    assert numbers["gains"] * 60 == pytest.approx(numbers["gains_of_those_with_several"] * several)
     means = [sum(run.mean("pvs", stage) for run in runs) / 2 for stage in ("initial", "final")]
     assert [numbers["ipvs"], numbers["fpvs"]] == pytest.approx(means)
     assert numbers["gains"] == sum(after < before for before, after in scatter) / 60

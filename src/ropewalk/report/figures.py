@@ -111,7 +111,7 @@ def panels_standalone(panels: Sequence[Panel]) -> str:
 def _laid_out(panels: Sequence[Panel]) -> Figure:
     across = min(2, len(panels))
     down = -(-len(panels) // across)
-    figure = Figure(figsize=(5.2 * across + 0.6, 3.6 * down), layout="constrained")
+    figure = Figure(figsize=(10.4 if across > 1 else 7.0, 3.6 * down), layout="constrained")
     for number, panel in enumerate(panels, start=1):
         axes = figure.add_subplot(down, across, number)
         for curve in panel.curves:
@@ -119,14 +119,10 @@ def _laid_out(panels: Sequence[Panel]) -> Figure:
         axes.set_title(panel.title, fontsize=10)
         axes.set_xlabel(panel.x)
         axes.set_ylabel(panel.y)
-        for is_log, scale, limit, at in (
-            (panel.log_x, axes.set_xscale, axes.set_xlim, 0),
-            (panel.log_y, axes.set_yscale, axes.set_ylim, 1),
-        ):
-            if is_log:
-                scale("log")
-            elif min(point[at] for curve in panel.curves for point in curve.points) >= 0:
-                limit(0, None)
+        axes.set_xscale("log" if panel.log_x else "linear")
+        axes.set_yscale("log" if panel.log_y else "linear")
+        if not panel.log_y and min(y for curve in panel.curves for _, y in curve.points) >= 0:
+            axes.set_ylim(bottom=0)
         axes.grid(visible=True, color=INK, alpha=0.12, linewidth=0.8)
         axes.legend(frameon=False, loc="best", fontsize=8)
     return figure
@@ -137,7 +133,7 @@ def _look(curve: Curve) -> dict[str, Any]:
     if curve.kind == "line":
         return look | {"marker": "o"}
     if curve.kind == "points":
-        return look | {"marker": "o", "linestyle": "", "alpha": 0.7}
+        return look | {"marker": "o", "linestyle": "", "alpha": 0.7, "markersize": 4}
     if curve.kind == "steps":
         return look | {"drawstyle": "steps-post"}
     return look | {"linestyle": "--"}

@@ -6,7 +6,7 @@ from ropewalk.papers.lab import Lab
 from ropewalk.papers.stan.universes import FIRST_CELL, ROUNDS, STAN, grid_universe
 from ropewalk.papers.statistics import rises
 
-LENGTHS: dict[Scale, tuple[int, ...]] = {"small": (1, 2, 5, 8), "paper": (1, 2, 3, 4, 5, 6, 7, 8)}
+LENGTHS: dict[Scale, tuple[int, ...]] = {"small": (1, 2, 5, 8, 16), "paper": (*range(1, 11), 12, 14, 16)}
 STEEPER = 2.0
 
 
@@ -23,7 +23,7 @@ def checks(numbers: Numbers) -> list[Check]:
     """Shorter hurts, and beyond the diameter a hop brings less than before it."""
     fpvs = {int(ttl): value for ttl, value in numbers["fpvs"].items()}
     lengths = sorted(fpvs)
-    knee = min(lengths, key=lambda ttl: abs(ttl - numbers["diameter"]))
+    knee = min(lengths[1:-1], key=lambda ttl: abs(ttl - numbers["diameter"]))
     short, long = (_per_hop(fpvs, *ends) for ends in ((lengths[0], knee), (knee, lengths[-1])))
     falling = rises([-fpvs[ttl] for ttl in lengths])
     said = ", ".join(f"{fpvs[ttl]:.1f} at {ttl}" for ttl in lengths)

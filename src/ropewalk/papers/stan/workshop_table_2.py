@@ -76,7 +76,7 @@ def draw(measured: Measured) -> list[Panel]:
 
 CLAIM = Claim(
     id="A-T2",
-    sentence="StAN keeps the logical links of nine configurations and reduces their physical links to between a half and a third.",
+    sentence="StAN keeps the logical links of nine configurations and reduces their physical links to less than a half.",
     paper=WORKSHOP,
     place="Table 2, section 3.1",
     published=[

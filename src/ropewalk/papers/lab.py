@@ -5,7 +5,7 @@ Everything is known by what it is made from, so two claims that want the same un
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -91,7 +91,7 @@ class Lab:
             self._universes[name] = _universe(title, place, made)
         return self._universes[name]
 
-    def cut(self, trace: str, seeds: int, candidates: int, *, seed: int | None = None, **more: Any) -> Universe | None:
+    def cut(self, trace: str, seeds: int, candidates: int, **more: Any) -> Universe | None:
         """The universe that is cut out of a trace by its own rule, or by `more` of a Cut; None where the trace is not there."""
         source = self._trace(trace)
         if source is None:
@@ -99,12 +99,11 @@ class Lab:
         usual = asdict(TRACES[trace].cut(seeds, candidates))
         cut = Cut(**usual | more)
         title = f"{TRACES[trace].title}, {seeds or 'all'} seeds"
-        seed = self.seed if seed is None else seed
-        name = f"{trace}-{digest_of([asdict(cut), seed])}"
+        name = f"{trace}-{digest_of([asdict(cut), self.seed])}"
         if name not in self._universes:
             place = self.folder / "universes" / name
             made = cut_universe(
-                source, cut, seed, place, overwrite=True, session=nullcontext(self.spark), phase=self._of(title)
+                source, cut, self.seed, place, overwrite=True, session=nullcontext(self.spark), phase=self._of(title)
             )
             self._universes[name] = _universe(title, place, made)
         return self._universes[name]
@@ -126,6 +125,7 @@ class Lab:
         name = run_of(universe.store, job)
         there = self._runs.get(name)
         if there is None or not wanted <= there.keep:
+            job = replace(job, keep=wanted | there.keep if there is not None else wanted)
             place = self.folder / "runs" / name
             executed = execute(
                 universe.store,
@@ -136,7 +136,7 @@ class Lab:
                 phase=self._of(universe.title),
             )
             values = {(measure, group): value for measure, group, value in executed.rows}
-            self._runs[name] = Run(executed.document, values, Store.open(place), wanted)
+            self._runs[name] = Run(executed.document, values, Store.open(place), job.keep)
         return self._runs[name]
 
     def described(self, universe: Universe, what: str, describe: Callable[[Interests], T]) -> T:

@@ -44,8 +44,3 @@ def slope(x: Sequence[float], y: Sequence[float]) -> float:
 def rises(values: Sequence[float]) -> bool:
     """Whether each value is above the one before."""
     return all(later > earlier for earlier, later in pairwise(values))
-
-
-def rounded(value: float, digits: int = 4) -> float:
-    """As many significant digits as a reader wants."""
-    return float(f"{value:.{digits}g}")

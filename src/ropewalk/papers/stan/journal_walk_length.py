@@ -6,7 +6,7 @@ from ropewalk.papers.lab import Lab
 from ropewalk.papers.stan.universes import FIRST_CELL, ROUNDS, STAN, grid_universe
 from ropewalk.papers.statistics import rises
 
-LENGTHS: dict[Scale, tuple[int, ...]] = {"small": (1, 2, 5, 8, 16), "paper": (*range(1, 11), 12, 14, 16)}
+LENGTHS: dict[Scale, tuple[int, ...]] = {"small": (1, 5, 8, 16), "paper": (*range(1, 11), 12, 14, 16)}
 STEEPER = 2.0
 
 

@@ -44,8 +44,11 @@ def stage_of(name: str) -> str:
 
 def like_trace(lab: Lab, name: str, correlation: float, seed: int, **more: float) -> Universe:
     """A universe of the size of one of StaN's, as correlated as asked for."""
-    model = replace(trace_like.SETS[name], correlation=correlation, **more)  # type: ignore[arg-type]
-    said = "".join(f", {what.replace('_', ' ')} {value:g}" for what, value in more.items())
+    usual = trace_like.SETS[name]
+    model = replace(usual, correlation=correlation, **more)  # type: ignore[arg-type]
+    # What is as usual goes unsaid: one universe has one title, whoever asks for it first.
+    unusual = {what: value for what, value in more.items() if value != getattr(usual, what)}
+    said = "".join(f", {what.replace('_', ' ')} {value:g}" for what, value in unusual.items())
     return lab.made(f"{name}-like, correlation {correlation:g}{said}", model, seed)
 
 

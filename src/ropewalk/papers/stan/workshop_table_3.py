@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from ropewalk.arrays import graphs
 from ropewalk.engines.contract import INITIAL
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Curve, Panel
@@ -13,6 +13,8 @@ from ropewalk.papers.lab import Lab
 from ropewalk.papers.stan.universes import FIRST_CELL, WORKSHOP, stage_of, workshop_run
 from ropewalk.tables.frames import read_table
 from ropewalk.tables.schema import CONNECTIONS
+
+Matrix = NDArray[np.float32]
 
 PUBLISHED = {"before": {"clustering": 0.50, "diameter": 3}, "after": {"clustering": 0.13, "diameter": 4}}
 MARGIN = {"before": 0.08, "after": 0.03}
@@ -34,22 +36,38 @@ def _without_stage(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(table: pa.Table) -> pa.Table:
-    """One graph, in one task: its nodes are those of one small universe."""
+    """One graph, in one task: as a matrix, since its nodes are those of one small universe."""
     a, b = table.column("a").to_numpy(), table.column("b").to_numpy()
     nodes, ends = np.unique(np.concatenate((a, b)), return_inverse=True)
-    sources, targets = ends, np.concatenate((ends[a.size :], ends[: a.size]))
-    order = np.lexsort((targets, sources))
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(sources, minlength=nodes.size))))
-    links = targets[order].astype(np.int32)
+    adjacent = np.zeros((nodes.size, nodes.size), np.float32)
+    adjacent[ends[: a.size], ends[a.size :]] = adjacent[ends[a.size :], ends[: a.size]] = 1.0
     return pa.table(
         {
             "stage": table.column("stage")[:1],
             "nodes": [nodes.size],
             "connections": [a.size],
-            "clustering": [float(graphs.clustering(starts, links))],
-            "diameter": [int(graphs.diameter(starts, links, nodes.size))],
+            "clustering": [clustering(adjacent)],
+            "diameter": [diameter(adjacent)],
         }
     )
+
+
+def clustering(adjacent: Matrix) -> float:
+    """Mean over nodes of: links among a node's k neighbours / k(k - 1); 0 for a node with fewer than two."""
+    degrees = adjacent.sum(axis=1).astype(np.float64)
+    among = (adjacent @ adjacent * adjacent).sum(axis=1).astype(np.float64)  # whole numbers, so in any order
+    return float(np.mean(among / np.maximum(degrees * (degrees - 1), 1)))
+
+
+def diameter(adjacent: Matrix) -> int:
+    """The longest shortest path, over the pairs that have one."""
+    reached = np.eye(adjacent.shape[0], dtype=np.bool_)
+    steps = 0
+    while True:
+        further = reached | (reached.astype(np.float32) @ adjacent > 0)
+        if (further == reached).all():
+            return steps
+        reached, steps = further, steps + 1
 
 
 def checks(numbers: Numbers) -> list[Check]:

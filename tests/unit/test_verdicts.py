@@ -14,10 +14,16 @@ from ropewalk.papers.stan import (
     journal_figure_2,
     journal_figure_5,
     journal_figure_6,
+    journal_figure_7,
     journal_figure_8,
+    journal_figure_9,
+    journal_figures_3_4,
     journal_table_1,
     journal_walk_length,
+    workshop_figure_1,
     workshop_figure_2,
+    workshop_figure_3,
+    workshop_growth,
     workshop_table_1,
     workshop_table_2,
     workshop_table_3,
@@ -138,3 +144,59 @@ def test_examples_and_exponents() -> None:
     assert verdict_of(journal_figure_2.checks(example)) == "holds in part"
     assert verdict_of(figure_7.checks({"exponent": 1.82, "fits": [{}]})) == "holds"
     assert verdict_of(figure_7.checks({"exponent": 1.84, "fits": [{}]})) == "does not hold"
+
+
+def test_figure_1_wants_densities_that_fall_and_few_who_follow_much() -> None:
+    found = {
+        "median_share_of_topics": 0.07,
+        "busiest_share_of_topics": 1.0,
+        "topics_per_doubling": [40, 41, 20, 3],  # a doubling is twice as wide as the one before
+        "nodes_per_doubling": [500, 300, 100],
+    }
+    assert verdict_of(workshop_figure_1.checks({"F": [found], "G": [found]})) == "holds"
+    rising = found | {"nodes_per_doubling": [100, 300, 200]}
+    assert verdict_of(workshop_figure_1.checks({"F": [found], "G": [rising]})) == "holds in part"
+
+
+def test_figure_3_wants_the_highest_gone_and_the_rest_as_it_was() -> None:
+    largest = {"out before": 297.0, "out after": 103.0, "in before": 295.0, "in after": 100.0}
+    low = dict.fromkeys(largest, 6.0)
+    numbers = {"largest": largest, "low": low, "in_against_out": {"before": 0.01, "after": 0.03}}
+    assert verdict_of(workshop_figure_3.checks(numbers)) == "holds"
+    assert verdict_of(workshop_figure_3.checks(numbers | {"low": low | {"in after": 4.0}})) == "holds in part"
+
+
+def test_growth_is_linear_in_topics_and_logarithmic_in_nodes() -> None:
+    numbers = {"with_topics": {"1000": 3.1}, "with_nodes": {"100": 1.24}, "logarithmic": {"100": 1.21}}
+    assert verdict_of(workshop_growth.checks(numbers)) == "holds"
+    assert verdict_of(workshop_growth.checks(numbers | {"with_nodes": {"100": 3.0}})) == "holds in part"
+
+
+def test_one_slope_for_all_universes_of_a_family() -> None:
+    def family(*exponents: float | None) -> list[dict]:
+        return [{"popularity": {"exponent": each}, "interest": {"exponent": each}} for each in exponents]
+
+    assert verdict_of(journal_figures_3_4.checks({"L": family(2.0, 2.2)})) == "holds"
+    assert verdict_of(journal_figures_3_4.checks({"L": family(2.0, 4.0)})) == "does not hold"
+    assert verdict_of(journal_figures_3_4.checks({"L": family(2.0, None)})) == "does not hold"
+
+
+def test_figure_7_by_who_gains() -> None:
+    def universe(size: str, correlation: float, much: float) -> dict:
+        shares = {"gains": 0.97, "gains_of_those_with_several": 0.99, "loses_above_lowest_decile": 0.0}
+        return {"size": size, "correlation": correlation, "gains_much": much} | shares
+
+    like = [universe(size, at, 0.3 + 0.3 * at) for size in ("L8", "W8") for at in (0.1, 0.95)]
+    assert verdict_of(journal_figure_7.checks({"like_traces": like, "traces": []})) == "holds"
+    loser = like[0] | {"loses_above_lowest_decile": 0.01}
+    assert verdict_of(journal_figure_7.checks({"like_traces": like, "traces": [loser]})) == "holds in part"
+
+
+def test_figure_9_by_how_far_apart() -> None:
+    def universe(ks: float, after: float) -> dict:
+        clustering = {"before": 0.16, "after": 0.16, "ks": ks}
+        return {"universe": "L8", "clustering": clustering, "diameter": {"before": 3.4, "after": after}}
+
+    assert verdict_of(journal_figure_9.checks({"universes": [universe(0.05, 3.6)]})) == "holds"
+    assert verdict_of(journal_figure_9.checks({"universes": [universe(0.2, 3.6)]})) == "holds in part"
+    assert verdict_of(journal_figure_9.checks({"universes": [universe(0.2, 5.0)]})) == "does not hold"

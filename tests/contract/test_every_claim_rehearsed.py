@@ -1,5 +1,7 @@
 """Every claim rehearsed at both scales, in a lab that makes and runs nothing: no hour of runs shall end in a slip."""
 
+# ruff: noqa: ARG002 (a lab's own arguments, of which a rehearsal needs few)
+
 import json
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -57,7 +59,7 @@ class Values(dict[tuple[str, str], float]):
 
 @dataclass(slots=True)
 class Rehearsal(Lab):
-    """Hands out universes and runs that nobody made."""
+    """Hands out universes and runs that nobody made, whatever they would be made from."""
 
     asked: list[str] = field(default_factory=list)
 

@@ -24,6 +24,7 @@ VERBS = {
     "doctor": "Say what this machine has, and what to do about what is missing.",
     "generate": "Make a workload up.",
     "ingest": "Read a trace.",
+    "reproduce": "Measure what papers claim, and say what holds.",
     "simulate": "Run a protocol on a workload.",
     "universe": "Cut a self-contained universe out of a trace.",
 }

@@ -25,7 +25,7 @@ def say(sentence: str) -> None:
     print(f"ropewalk: {sentence}", file=sys.stderr, flush=True)
 
 
-def show_json(document: dict[str, Any]) -> None:
+def show_json(document: dict[str, Any] | list[dict[str, Any]]) -> None:
     """The one document of a command called with --json."""
     print(json.dumps(document, indent=2))
 
@@ -41,6 +41,7 @@ class Talk:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.tasks: Tasks = lambda: None  # set once Spark runs: how many tasks of the current phase are done
+        self.doing = ""  # what a long phase is at; lines of progress say it
         self._console = Console(stderr=True)
 
     @contextmanager
@@ -64,12 +65,23 @@ class Talk:
         while not finished.wait(LINE_EVERY):
             done = self.tasks()
             progress = f"{done[0]} of {done[1]} tasks, " if done else ""
-            say(f"{what}: {progress}{time.monotonic() - started:.0f} s so far")
+            doing = f"{self.doing}, " if self.doing else ""
+            say(f"{what}: {doing}{progress}{time.monotonic() - started:.0f} s so far")
+
+    @contextmanager
+    def step(self, what: str) -> Iterator[None]:
+        """A part of a phase: no line of its own."""
+        self.doing = what
+        try:
+            yield
+        finally:
+            self.doing = ""
 
     def _show_bar(self, what: str, started: float, finished: threading.Event) -> None:  # noqa: ARG002 (as _show_lines)
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=self._console, transient=True) as progress:
             bar = progress.add_task(what, total=None)
             while not finished.wait(POLL_EVERY):
+                progress.update(bar, description=f"{what}: {self.doing}" if self.doing else what)
                 if done := self.tasks():
                     progress.update(bar, completed=done[0], total=done[1])

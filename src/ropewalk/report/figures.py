@@ -13,9 +13,11 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ropewalk.papers.drawing import Curve, Panel
+
 INK = "#0b0c0d"  # drawn in this, then replaced by the page's own text colour: light and dark
 FINEST = 200  # squares along the side of a heat map
-SHADES = ("#c2571a", "#2b7a9b", "#6a8f3c", "#8a5fa8")
+SHADES = ("#c2571a", "#2b7a9b", "#6a8f3c", "#8a5fa8", "#b08900", "#4f5fb5", "#a83f6f", "#4d8f86")
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "ropewalk",  # fixed, or every drawing gets new ids
     "svg.fonttype": "none",
@@ -90,6 +92,51 @@ def log_log(lines: Sequence[Line], x_label: str, y_label: str) -> Markup:
         axes.grid(visible=True, color=INK, alpha=0.12, linewidth=0.8)
         axes.legend(frameon=False, loc="best")
         return _svg(figure)
+
+
+def panels_inline(panels: Sequence[Panel]) -> Markup:
+    """A claim's figure for a page: its panels, two side by side."""
+    with mpl.rc_context(STYLE):
+        return _svg(_laid_out(panels))
+
+
+def panels_standalone(panels: Sequence[Panel]) -> str:
+    """The same as an SVG file of its own, on white."""
+    with mpl.rc_context(STYLE):
+        drawn = io.StringIO()
+        _laid_out(panels).savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+    return drawn.getvalue()
+
+
+def _laid_out(panels: Sequence[Panel]) -> Figure:
+    across = min(2, len(panels))
+    down = -(-len(panels) // across)
+    figure = Figure(figsize=(10.4 if across > 1 else 7.0, 3.6 * down), layout="constrained")
+    for number, panel in enumerate(panels, start=1):
+        axes = figure.add_subplot(down, across, number)
+        for curve in panel.curves:
+            axes.plot(*zip(*curve.points, strict=True), label=curve.label, **_look(curve))
+        axes.set_title(panel.title, fontsize=10)
+        axes.set_xlabel(panel.x)
+        axes.set_ylabel(panel.y)
+        axes.set_xscale("log" if panel.log_x else "linear")
+        axes.set_yscale("log" if panel.log_y else "linear")
+        if not panel.log_y and min(y for curve in panel.curves for _, y in curve.points) >= 0:
+            axes.set_ylim(bottom=0)
+        axes.grid(visible=True, color=INK, alpha=0.12, linewidth=0.8)
+        axes.legend(frameon=False, loc="best", fontsize=8)
+    return figure
+
+
+def _look(curve: Curve) -> dict[str, Any]:
+    look: dict[str, Any] = {"color": SHADES[curve.shade % len(SHADES)], "linewidth": 1.6, "markersize": 3}
+    if curve.kind == "line":
+        return look | {"marker": "o"}
+    if curve.kind == "points":
+        return look | {"marker": "o", "linestyle": "", "alpha": 0.7, "markersize": 4}
+    if curve.kind == "steps":
+        return look | {"drawstyle": "steps-post"}
+    return look | {"linestyle": "--"}
 
 
 def heat_map(matrix: NDArray[np.float64], limit: float, label: str) -> Markup:

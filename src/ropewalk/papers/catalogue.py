@@ -1,0 +1,59 @@
+"""Every claim by its id, in the order of the papers. A new figure or table is one module and one line here."""
+
+from ropewalk.errors import UsageError
+from ropewalk.papers.contract import Claim
+from ropewalk.papers.magnet import figure_7 as magnet_figure_7
+from ropewalk.papers.stan import (
+    journal_connectivity,
+    journal_correlation,
+    journal_figure_2,
+    journal_figure_5,
+    journal_figure_6,
+    journal_figure_7,
+    journal_figure_8,
+    journal_figure_9,
+    journal_figures_3_4,
+    journal_table_1,
+    journal_walk_length,
+    workshop_figure_1,
+    workshop_figure_2,
+    workshop_figure_3,
+    workshop_growth,
+    workshop_table_1,
+    workshop_table_2,
+    workshop_table_3,
+)
+
+CLAIMS: dict[str, Claim] = {
+    claim.id: claim
+    for claim in (
+        workshop_figure_1.CLAIM,
+        workshop_table_1.CLAIM,
+        workshop_table_2.CLAIM,
+        workshop_figure_2.CLAIM,
+        workshop_figure_3.CLAIM,
+        workshop_table_3.CLAIM,
+        workshop_growth.CLAIM,
+        journal_table_1.CLAIM,
+        journal_figure_2.CLAIM,
+        journal_figures_3_4.CLAIM,
+        journal_figure_5.CLAIM,
+        journal_figure_6.CLAIM,
+        journal_figure_7.CLAIM,
+        journal_figure_8.CLAIM,
+        journal_figure_9.CLAIM,
+        journal_connectivity.WEAK,
+        journal_connectivity.STRONG_CLAIM,
+        journal_correlation.CLAIM,
+        journal_walk_length.CLAIM,
+        magnet_figure_7.CLAIM,
+    )
+}
+
+
+def chosen(ids: tuple[str, ...]) -> list[Claim]:
+    """The claims of these ids in the order of the catalogue; all of them if none is named."""
+    for wanted in ids:
+        if wanted not in CLAIMS:
+            raise UsageError(f"claim {wanted!r} is not known; choose from: {', '.join(CLAIMS)}.")
+    return [claim for claim in CLAIMS.values() if not ids or claim.id in ids]

@@ -1,0 +1,52 @@
+"""`ropewalk reproduce`: what it prints, writes and leaves with. Which claims hold is said in tests/papers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ropewalk.cli import reproduce
+from ropewalk.cli.main import main
+from ropewalk.papers.catalogue import CLAIMS
+from ropewalk.papers.contract import Check, Finding, Measured, verdict_of
+from ropewalk.tables.session import Session
+
+
+def test_a_claim_that_holds(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "B-F2", "--seed", "3", "--out", "results", "--json"]) == 0
+    out, err = capsys.readouterr()
+    (found,) = json.loads(out)
+    assert found["id"] == "B-F2"
+    assert found["verdict"] == "holds"
+    assert found["claim"] == CLAIMS["B-F2"].sentence
+    assert set(found) >= {"published", "measured", "tolerance", "why", "figure", "paper", "place"}
+    assert json.loads((elsewhere / "results" / "results.json").read_text()) == [found]
+    assert (elsewhere / "results" / found["figure"]).read_text().startswith("<?xml")
+    page = (elsewhere / "results" / "report.html").read_text()
+    assert "ropewalk reproduce B-F2 --scale small --seed 3" in page
+    assert found["claim"] in page
+    assert "src=" not in page
+    assert "ropewalk: B-F2 holds" in err.splitlines()
+    assert main(["reproduce", "B-F2", "--seed", "3"]) == 0
+    assert "holds" in capsys.readouterr().out
+    assert sorted(path.name for path in elsewhere.iterdir()) == ["results"]
+
+
+@pytest.mark.parametrize(("outcomes", "code"), [([], 0), ([True], 0), ([True, False], 1), ([False], 1)])
+def test_the_exit_code_says_whether_something_did_not_come_out(
+    spark: Session, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, outcomes: list[bool], code: int
+) -> None:
+    def found(claim, lab, scale):
+        verdict = verdict_of([Check("something", holds) for holds in outcomes])
+        return Finding(claim, Measured({"numbers": 1}), verdict, "because")
+
+    monkeypatch.setattr(reproduce, "find", found)
+    assert main(["reproduce", "A-T2"]) == code
+
+
+def test_an_unknown_claim_is_refused_with_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "A-T2", "Z-9"]) == 2
+    err = capsys.readouterr().err
+    assert "claim 'Z-9' is not known; choose from: A-F1, " in err
+    assert main(["reproduce", "--data", "nowhere"]) == 2
+    assert "nowhere is not a folder" in capsys.readouterr().err

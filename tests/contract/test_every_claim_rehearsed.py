@@ -1,0 +1,125 @@
+"""Every claim rehearsed at both scales, in a lab that makes and runs nothing: no hour of runs shall end in a slip."""
+
+# ruff: noqa: ARG002 (a lab's own arguments, of which a rehearsal needs few)
+
+import json
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from ropewalk.papers.catalogue import CLAIMS
+from ropewalk.papers.contract import SCALES, Claim, Scale, find
+from ropewalk.papers.lab import Lab, Run, Universe
+from ropewalk.papers.magnet import figure_7
+from ropewalk.papers.stan import (
+    journal_figure_7,
+    journal_figure_9,
+    journal_figures_3_4,
+    workshop_figure_3,
+    workshop_table_3,
+)
+from ropewalk.papers.stan.improvement import Improvement
+from ropewalk.papers.traces import TRACES
+from ropewalk.universes.distributions import Distribution
+
+SPREAD = Distribution(np.array([1, 2, 4, 8]), np.array([40, 20, 10, 5]))
+FIT = {"exponent": 2.0, "standard_error": 0.1, "xmin": 1, "tail_share": 1.0}
+SHARES = ("gains", "gains_of_those_with_several", "gains_much", "loses_above_lowest_decile")
+DESCRIBED: dict[str, Any] = {
+    "spread": (SPREAD, SPREAD),
+    "popularity": SPREAD,
+    "correlation of nodes": {"significant": {level: {"value": 0.5} for level in ("90", "95", "98", "99")}},
+    "correlation of topics": SimpleNamespace(
+        document={"mean_absolute": {"value": 0.1}, "quantiles": {"p1": 0.0, "p50": 0.1, "p99": 0.2}}
+    ),
+}
+FITNESS = {
+    "weakly_connected": 1.0,
+    "strongly_connected": 0.5,
+    "held_by_nobody": 3.0,
+    "diameter": 7.0,
+    "clustering": 0.1,
+}
+
+
+class Values(dict[tuple[str, str], float]):
+    """Any measure at any stage: it falls from round to round."""
+
+    def __missing__(self, key: tuple[str, str]) -> float:
+        _, stage = key
+        turn = {"initial": 0, "final": 9}.get(stage)
+        return 100.0 / (1 + (int(stage.removeprefix("round ")) if turn is None else turn))
+
+
+@dataclass(slots=True)
+class Rehearsal(Lab):
+    """Hands out universes and runs that nobody made, whatever they would be made from."""
+
+    asked: list[str] = field(default_factory=list)
+
+    def made(self, title: str, model: Any, seed: int) -> Universe:
+        self.asked.append(title)
+        return Universe(title, cast("Any", None), model.nodes, model.topics, 5 * model.nodes)
+
+    def cut(self, trace: str, seeds: int, candidates: int, **more: Any) -> Universe | None:
+        if self.data is None:
+            return None
+        self.asked.append(trace)
+        return Universe(f"{TRACES[trace].title}, {seeds} seeds", cast("Any", None), 10 * seeds + 99, seeds + 9, 9999)
+
+    def rewired(self, universe: Universe) -> Universe:
+        return Universe(f"{universe.title}, rewired", universe.store, *(universe.nodes, universe.topics, 9999))
+
+    def run(self, universe: Universe, seed: int, **told: Any) -> Run:
+        self.asked.append(f"{universe.title}, run {seed}")
+        sizes = {"topics": universe.topics, "subscriptions": universe.subscriptions}
+        document = sizes | {"fitness": {"initial": FITNESS, "final": FITNESS}}
+        return Run(document, Values(), cast("Any", None), frozenset())
+
+    def described(self, universe: Universe, what: str, describe: Callable[..., Any]) -> Any:
+        return DESCRIBED[what]
+
+    def lacking(self, *traces: str) -> tuple[str, ...]:
+        return () if self.data is not None else ("Left out.",)
+
+
+@pytest.fixture
+def rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reads stored tables or fits for long is played, too."""
+    gain = Improvement(dict.fromkeys(SHARES, 0.5), [(2.0, 1.0)])
+    monkeypatch.setattr(journal_figure_7, "improvement", lambda *_: gain)
+    compared = {"before": 0.1, "after": 0.1, "ks": 0.0}
+
+    def overlays(lab: Lab, universe: Universe, repetitions: int, curves: dict[str, Any]) -> dict[str, Any]:
+        for name in ("clustering", "diameter"):
+            curves |= {f"{universe.title}|{name}|{stage}": [(0.0, 1.0)] for stage in ("initial", "final")}
+        return {"universe": universe.title, "clustering": compared, "diameter": compared}
+
+    monkeypatch.setattr(journal_figure_9, "_compared", overlays)
+    monkeypatch.setattr(workshop_figure_3, "_degrees", lambda *_: np.arange(1.0, 101.0))
+    for module in (journal_figures_3_4, figure_7):
+        monkeypatch.setattr(module, "power_law", lambda _: FIT)
+
+
+@pytest.mark.parametrize("data", [None, Path("traces")], ids=["without traces", "with traces"])
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    "claim", [claim for claim in CLAIMS.values() if claim is not workshop_table_3.CLAIM], ids=lambda claim: claim.id
+)
+def test_a_claim_is_measured_judged_and_drawn(rehearsed: None, claim: Claim, scale: Scale, data: Path | None) -> None:
+    lab = Rehearsal(spark=cast("Any", None), folder=Path(), phase=lambda _: nullcontext(), data=data)
+    finding = find(claim, lab, scale)
+    assert json.loads(json.dumps(finding.document()))["verdict"] == finding.verdict
+    for panel in finding.panels:
+        assert panel.curves
+        assert all(curve.points for curve in panel.curves)
+    if scale == "paper":
+        small = Rehearsal(spark=cast("Any", None), folder=Path(), phase=lambda _: nullcontext(), data=data)
+        find(claim, small, "small")
+        assert set(small.asked) <= set(lab.asked)  # what is small is part of what was published

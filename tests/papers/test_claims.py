@@ -1,0 +1,65 @@
+"""Every claim at small scale, without traces: the verdicts that docs/papers reports, from one lab that all of them share."""
+
+import json
+from contextlib import nullcontext
+
+import pytest
+
+from ropewalk.papers.catalogue import CLAIMS
+from ropewalk.papers.contract import Measured, find, judged
+from ropewalk.papers.lab import Lab
+from ropewalk.tables.session import Session
+
+SMALL = {
+    "A-F1": "holds in part",
+    "A-T1": "holds",
+    "A-T2": "holds",
+    "A-F2": "holds",
+    "A-F3": "holds in part",
+    "A-T3": "holds",
+    "A-S1": "holds",
+    "B-T1": "holds",
+    "B-F2": "holds",
+    "B-F3/4": "holds",
+    "B-F5": "not comparable",
+    "B-F6a": "holds",
+    "B-F7": "holds in part",
+    "B-F8": "does not hold",
+    "B-F9": "holds",
+    "B-C1-weak": "holds",
+    "B-C1-strong": "does not hold",
+    "B-C2": "holds",
+    "B-D1": "holds",
+    "M-F7": "holds",
+}
+PAPER = {"A-T1": "holds in part", "A-T2": "holds", "M-F7": "holds"}  # those that take minutes
+
+
+@pytest.fixture(scope="session")
+def lab(spark: Session, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return Lab(spark=spark, folder=tmp_path_factory.mktemp("lab"), phase=lambda _: nullcontext())
+
+
+def test_no_claim_is_forgotten() -> None:
+    assert list(SMALL) == list(CLAIMS)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("claim", SMALL)
+def test_small_scale(lab: Lab, claim: str) -> None:
+    finding = find(CLAIMS[claim], lab, "small")
+    assert finding.verdict == SMALL[claim], finding.why
+    document = finding.document()
+    assert json.loads(json.dumps(document)) | {"measured": 0} == json.loads(json.dumps(document | {"measured": 0}))
+    stored = Measured(json.loads(json.dumps(finding.measured.numbers)), left_out=finding.measured.left_out)
+    assert judged(CLAIMS[claim], stored) == (finding.verdict, finding.why)  # from what JSON says alone
+    for panel in finding.panels:
+        assert panel.curves
+        assert all(curve.points for curve in panel.curves)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("claim", PAPER)
+def test_paper_scale(lab: Lab, claim: str) -> None:
+    finding = find(CLAIMS[claim], lab, "paper")
+    assert finding.verdict == PAPER[claim], finding.why

@@ -56,6 +56,9 @@ class Values(dict[tuple[str, str], float]):
         turn = {"initial": 0, "final": 9}.get(stage)
         return 100.0 / (1 + (int(stage.removeprefix("round ")) if turn is None else turn))
 
+    def get(self, key: tuple[str, str], default: Any = None) -> float:
+        return self[key]
+
 
 @dataclass(slots=True)
 class Rehearsal(Lab):
@@ -79,7 +82,8 @@ class Rehearsal(Lab):
     def run(self, universe: Universe, seed: int, **told: Any) -> Run:
         self.asked.append(f"{universe.title}, run {seed}")
         sizes = {"topics": universe.topics, "subscriptions": universe.subscriptions}
-        document = sizes | {"fitness": {"initial": FITNESS, "final": FITNESS}}
+        traffic = {"messages": 700, "ids": 9000}
+        document = sizes | {"fitness": {"initial": FITNESS, "final": FITNESS}, "traffic": traffic}
         return Run(document, Values(), cast("Any", None), frozenset())
 
     def described(self, universe: Universe, what: str, describe: Callable[..., Any]) -> Any:

@@ -29,7 +29,11 @@ SMALL = {
     "B-C1-weak": "holds",
     "B-C1-strong": "does not hold",
     "B-C2": "holds",
+    "B-W1": "holds",
     "B-D1": "holds",
+    "B-D2": "holds",
+    "B-D3": "holds",
+    "B-O1": "holds",
     "M-F7": "holds",
 }
 PAPER = {"A-T1": "holds in part", "A-T2": "holds", "M-F7": "holds"}  # those that take minutes

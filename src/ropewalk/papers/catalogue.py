@@ -4,6 +4,7 @@ from ropewalk.errors import UsageError
 from ropewalk.papers.contract import Claim
 from ropewalk.papers.magnet import figure_7 as magnet_figure_7
 from ropewalk.papers.stan import (
+    journal_adaptive_period,
     journal_connectivity,
     journal_correlation,
     journal_figure_2,
@@ -13,8 +14,11 @@ from ropewalk.papers.stan import (
     journal_figure_8,
     journal_figure_9,
     journal_figures_3_4,
+    journal_overhead,
+    journal_speedups,
     journal_table_1,
     journal_walk_length,
+    journal_weights,
     workshop_figure_1,
     workshop_figure_2,
     workshop_figure_3,
@@ -45,7 +49,11 @@ CLAIMS: dict[str, Claim] = {
         journal_connectivity.WEAK,
         journal_connectivity.STRONG_CLAIM,
         journal_correlation.CLAIM,
+        journal_weights.CLAIM,
         journal_walk_length.CLAIM,
+        journal_speedups.CLAIM,
+        journal_adaptive_period.CLAIM,
+        journal_overhead.CLAIM,
         magnet_figure_7.CLAIM,
     )
 }

@@ -1,7 +1,5 @@
 """StaN, Figure 2: five nodes, two topics, and a node whose four links come to lead to two nodes."""
 
-from typing import Any
-
 import numpy as np
 
 from ropewalk.ids import weight
@@ -24,7 +22,7 @@ def measure(lab: Lab, scale: Scale) -> Measured:  # noqa: ARG001 (five nodes at 
     groups = [_identities(lab.seed, example) for example in range(EXAMPLES)]
     members, overlays = _begun(lab.seed, groups)
     for stage in kernel.rounds(members, overlays, settings, lab.seed):
-        overlays = _overlays(stage)
+        overlays = stage.overlays
     physical: dict[int, int] = {}
     logical = set()
     for example, nodes in enumerate(groups):
@@ -35,12 +33,6 @@ def measure(lab: Lab, scale: Scale) -> Measured:  # noqa: ARG001 (five nodes at 
         physical[count] = physical.get(count, 0) + 1
     shares = {str(count): physical[count] / EXAMPLES for count in sorted(physical)}
     return Measured({"examples": EXAMPLES, "logical": sorted(logical), "physical": shares})
-
-
-def _overlays(stage: Any) -> kernel.Overlays:
-    """The overlays that a round left behind."""
-    found: kernel.Overlays = getattr(stage, "overlays", stage)
-    return found
 
 
 def _identities(seed: int, example: int) -> list[int]:

@@ -1,0 +1,72 @@
+"""StaN, sections 2.3 and 2.4: what helps walks along: neighbours' ids, and learning from walks that pass."""
+
+from typing import Any
+
+from ropewalk.engines.contract import INITIAL, stage_after
+from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
+from ropewalk.papers.drawing import Curve, Panel
+from ropewalk.papers.lab import Lab
+from ropewalk.papers.stan.universes import FIRST_CELL, ROUNDS, STAN, TTL, grid_universe
+from ropewalk.papers.statistics import mean
+
+EARLY = 3
+LOSS = 0.2
+CHURN = 0.02
+# what is compared: (with, without), each by what it changes
+PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "neighbours' ids": ({}, {"collect": "visited"}),
+    "passing walks": ({"snoop": True}, {}),
+    "passing walks, under loss": ({"snoop": True, "loss": LOSS}, {"loss": LOSS}),
+    "passing walks, under churn": ({"snoop": True, "churn": CHURN}, {"churn": CHURN}),
+}
+
+
+def measure(lab: Lab, scale: Scale) -> Measured:
+    """Set G, 1000 x 100, round by round."""
+    universe = grid_universe(lab, "G", FIRST_CELL, lab.seed)
+    stages = [INITIAL, *(stage_after(turn, ROUNDS) for turn in range(1, ROUNDS + 1))]
+    repetitions = lab.seeds(1 if scale == "small" else 10)
+
+    def by_round(told: dict[str, Any]) -> list[float]:
+        runs = [lab.run(universe, seed, keep={"rounds"}, rounds=ROUNDS, ttl=TTL, **told) for seed in repetitions]
+        return [mean([run.mean("pvs", stage) for run in runs]) for stage in stages]
+
+    return Measured({name: {"with": by_round(on), "without": by_round(off)} for name, (on, off) in PAIRS.items()})
+
+
+def checks(numbers: Numbers) -> list[Check]:
+    """Fewer neighbours after a few rounds, pair by pair."""
+    return [
+        Check(
+            f"{name}: PVS after {EARLY} rounds {of['with'][EARLY]:.1f} with, {of['without'][EARLY]:.1f} without",
+            of["with"][EARLY] < of["without"][EARLY],
+        )
+        for name, of in numbers.items()
+    ]
+
+
+def draw(measured: Measured) -> list[Panel]:
+    """Each pair."""
+    return [
+        Panel(
+            title=name.capitalize(),
+            x="round",
+            y="mean PVS",
+            reading="The lower line has converged further.",
+            curves=[Curve(side, list(enumerate(of[side])), "line", at) for at, side in enumerate(("with", "without"))],
+        )
+        for name, of in measured.numbers.items()
+    ]
+
+
+CLAIM = Claim(
+    id="B-D2",
+    sentence="Adding neighbours' ids to a walk speeds convergence up; learning from passing walks does too, and counters loss and churn.",
+    paper=STAN,
+    place="sections 2.3 and 2.4",
+    published="no numbers",
+    tolerance=f"set G: PVS after {EARLY} rounds is lower with than without, for each pair (loss {LOSS:g}, churn {CHURN:g} a round)",
+    measure=measure,
+    checks=checks,
+    draw=draw,
+)

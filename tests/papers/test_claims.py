@@ -28,6 +28,7 @@ SMALL = {
     "B-F9": "holds",
     "B-C1-weak": "holds",
     "B-C1-strong": "does not hold",
+    "B-C1-repair": "holds",
     "B-C2": "holds",
     "B-W1": "holds",
     "B-D1": "holds",

@@ -41,7 +41,14 @@ def test_an_undirected_graph(graph: tuple[int, Pairs]) -> None:
     shares = [count / most if most else 0.0 for count, most in zip(triangles, possible, strict=True)]
     longest = max(found.values())
     exact = measured(nodes, pairs, 100, 64, 5)
-    assert tuple(exact) == (len(components), max(map(len, components)), pytest.approx(np.mean(shares)), 0.0, longest, longest)
+    assert tuple(exact) == (
+        len(components),
+        max(map(len, components)),
+        pytest.approx(np.mean(shares)),
+        0.0,
+        longest,
+        longest,
+    )
     bounded = measured(nodes, pairs, 0, 3, nodes)
     assert bounded[:4] == exact[:4]
     assert bounded.longest <= longest <= bounded.longest_at_most

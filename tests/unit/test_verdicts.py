@@ -18,6 +18,7 @@ from ropewalk.papers.stan import (
     journal_figure_8,
     journal_figure_9,
     journal_figures_3_4,
+    journal_repair,
     journal_table_1,
     journal_walk_length,
     workshop_figure_1,
@@ -99,6 +100,18 @@ def test_never_disconnected_means_never() -> None:
     whole = {"overlays": 253, "weakly": {"before": 253, "after": 253}, "strongly": {"before": 253, "after": 252}}
     assert verdict_of(journal_connectivity.weakly({"L8": whole})) == "holds"
     assert verdict_of(journal_connectivity.strongly({"L8": whole})) == "does not hold"
+
+
+def test_what_is_lost_is_given_back() -> None:
+    def kept(weak: float, strong: float, nobody: int, connections: float) -> dict[str, float]:
+        names = ("weakly_connected", "strongly_connected", "held_by_nobody", "connections")
+        return dict(zip(names, (weak, strong, nobody, connections), strict=True))
+
+    settings = list(journal_repair.SETTINGS)
+    good = dict(zip(settings, (kept(1, 0.5, 95, 75), *[kept(1, 0.95, 5, 70)] * 3, kept(1, 0.2, 200, 29)), strict=True))
+    assert verdict_of(journal_repair.checks({"G": good})) == "holds"
+    apart = good | {settings[-1]: kept(0.99, 0.2, 200, 29)}
+    assert verdict_of(journal_repair.checks({"G": apart})) == "holds in part"
 
 
 def test_views_that_do_not_grow_say_nothing_about_how_fast() -> None:

@@ -2,9 +2,10 @@
 
 Makes universes of three sizes and measures on each, in this order: the kernels alone on one thread (initial overlays,
 eight rounds, records for the buckets; then the count of what each node holds before and after), the same simulation
-inside Spark, and the whole job of `ropewalk simulate --no-fitness` from the subscriptions to its stored tables. The
-ideal is the CPU time of the kernels on one thread, shared by all cores with nothing lost: for the simulation without
-the count, for the job with it. Starting Spark and compiling are left out. The last line is one JSON document.
+inside Spark, the whole job inside Spark (simulation and count, from topics dealt to parts to what every node holds), and
+the verb `simulate --no-fitness` from stored subscriptions to stored tables. The ideal is the CPU time of the kernels on
+one thread, shared by all cores with nothing lost: for the simulation without the count, for job and verb with it. Starting
+Spark and compiling are left out. The last line is one JSON document.
 
     .venv/bin/python benchmarks/batch.py [--sizes small medium large]
 """
@@ -16,7 +17,8 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -146,28 +148,37 @@ def kernels_alone(universe: Store) -> Alone:
     return Alone(**clock.spent, walks=walks, links=links)
 
 
-def simulated(spark: Session, universe: Store) -> float:
-    """Seconds that Spark takes for the simulation alone, from dealt parts to what the buckets would get."""
+def in_spark(spark: Session, universe: Store) -> tuple[float, float]:
+    """Seconds that Spark takes from dealt parts to what the buckets would get, and to what every node holds."""
     packed = pack(read_table(spark, universe, SUBSCRIPTIONS))
     parts = packed.parts.persist(StorageLevel.DISK_ONLY)
     parts.write.format("noop").mode("overwrite").save()
-    task = task_of(
-        Job(settings=SETTINGS, seed=SEED, fitness=False), layout_of(packed.ids, packed.subscription_count, 2)
-    )
-    started = time.monotonic()
-    aligned(replace(packed, parts=parts), task).write.format("noop").mode("overwrite").save()
-    seconds = time.monotonic() - started
+    layout = layout_of(packed.ids, packed.subscription_count, 2)
+    task = task_of(Job(settings=SETTINGS, seed=SEED, fitness=False), layout)
+    simulation = aligned(replace(packed, parts=parts), task)
+    seconds = []
+    for frame in (simulation, counted(simulation, layout)):
+        started = time.monotonic()
+        frame.write.format("noop").mode("overwrite").save()
+        seconds.append(time.monotonic() - started)
     parts.unpersist()
-    return seconds
+    return seconds[0], seconds[1]
 
 
-def whole_job(spark: Session, universe: Store, out: Path) -> float:
-    """Seconds that the job takes, tables written."""
+def verb(spark: Session, universe: Store, out: Path) -> dict[str, float]:
+    """Seconds that each phase of `simulate --no-fitness` takes, from subscriptions to stored tables."""
     job = Job(settings=SETTINGS, seed=SEED, fitness=False)
-    started = time.monotonic()
+    phases: dict[str, float] = {}
+
+    @contextmanager
+    def phase(what: str) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        phases[what] = round(time.monotonic() - started, 2)
+
     with drafted(out, Manifest(name="benchmark", made_by="a benchmark", seed=SEED, settings={})) as draft:
-        simulate(spark, universe, job, draft, lambda _: nullcontext())
-    return time.monotonic() - started
+        simulate(spark, universe, job, draft, phase)
+    return phases
 
 
 class Memory:
@@ -203,10 +214,11 @@ def measure(spark: Session, model: TraceLike, folder: Path) -> dict[str, object]
     alone = kernels_alone(universe)
     say(f"alone: {alone}")
     with Memory() as memory:
-        simulation = simulated(spark, universe)
+        simulation, job = in_spark(spark, universe)
         say(f"simulation: {simulation:.1f} s, ideal {alone.simulation / cores():.1f} s")
-        job = whole_job(spark, universe, folder / "run")
         say(f"job: {job:.1f} s, ideal {alone.job / cores():.1f} s")
+        phases = verb(spark, universe, folder / "run")
+        say(f"verb: {sum(phases.values()):.1f} s: {phases}")
     return {
         "pairs": pairs,
         "links": alone.links // 2,
@@ -216,6 +228,9 @@ def measure(spark: Session, model: TraceLike, folder: Path) -> dict[str, object]
         "simulation_ratio": round(alone.simulation / cores() / simulation, 3),
         "job_seconds": round(job, 2),
         "job_ratio": round(alone.job / cores() / job, 3),
+        "verb_seconds": round(sum(phases.values()), 2),
+        "verb_ratio": round(alone.job / cores() / sum(phases.values()), 3),
+        "verb_phases": phases,
         "job_walks_per_s": round(alone.walks / job),
         "reduce_links_per_s": round(alone.links / alone.count),
         "peak_memory_gb": round(memory.peak / 1e9, 2),

@@ -32,4 +32,5 @@ def test_pairs_of_a_part_become_topics_with_members_in_order(pairs: list[tuple[i
     names, offsets, members, repeated = gathered(topics.astype(np.int64), ranks.astype(np.int32))
     assert repeated == len(pairs) - len(set(pairs))
     found = [(int(t), int(m)) for t, a, b in zip(names, offsets[:-1], offsets[1:], strict=True) for m in members[a:b]]
-    assert found == sorted(pairs)
+    assert sorted(found) == sorted(pairs)
+    assert [m for _, m in found] == [m for t in names for _, m in sorted(p for p in pairs if p[0] == t)]

@@ -246,11 +246,12 @@ def _local_settings(place: Master) -> dict[str, str]:
     return RUNTIME_SETTINGS | {
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.memory": f"{_heap()}m",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log4j.as_uri()}",
+        "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC -Dlog4j2.configurationFile={log4j.as_uri()}",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         PARTITIONS: str(8 * workers),  # adaptive execution joins small ones
         "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "ropewalk-warehouse"),
         "spark.ui.enabled": "false",
+        "spark.shuffle.compress": "false",  # records of links are noise: packing them costs more than moving them
         "spark.ui.showConsoleProgress": "false",
     }

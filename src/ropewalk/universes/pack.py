@@ -21,7 +21,9 @@ from ropewalk.errors import InputError
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
-PAIRS_A_PART = 400_000  # what a kernel takes at once: most of a core's cache, some 100 MB with all that becomes of it
+PAIRS_A_PART = (
+    160_000  # what a kernel takes at once: enough for a task to be worth its start, and many tasks end together
+)
 BIG_TOPIC = PAIRS_A_PART // 4  # such a topic gets a part to itself, and those come first
 SMALL_PART = 1000  # pairs; below that a task costs more than it does
 HELD = 1 << 20  # pairs a task holds before it deals them
@@ -65,6 +67,7 @@ def compile_kernels() -> None:
     """Deal one pair, so that workers find the kernels compiled instead of each compiling them."""
     one = np.array([1])
     _dealt(one, ranks_of(one, one), np.empty(0, np.int64), np.empty(0, np.int64), 1)
+    _numbered(one)
 
 
 def _surveyed(subscriptions: DataFrame) -> tuple[int, int, list[tuple[int, int]]]:
@@ -134,12 +137,32 @@ def _dealt(topics: Longs, ranks: Ints, big_sorted: Longs, order: Longs, count: i
     return starts, dealt_topics, dealt_ranks
 
 
+@compiled
+def _numbered(topics: Longs) -> tuple[Longs, Ints]:
+    """The distinct topics, as they first occur, and the number of each pair's among them."""
+    size = 16
+    while size < 2 * topics.size:
+        size *= 2
+    slots, names = np.full(size, -1, np.int32), np.empty(topics.size, np.int64)
+    number, mask, count = np.empty(topics.size, np.int32), np.uint64(size - 1), 0
+    for pair in range(topics.size):
+        at = mixed_long(topics[pair], _PART_STATE) & mask
+        while slots[at] >= 0 and names[slots[at]] != topics[pair]:
+            at = (at + np.uint64(1)) & mask
+        if slots[at] < 0:
+            slots[at] = count
+            names[count] = topics[pair]
+            count += 1
+        number[pair] = slots[at]
+    return names[:count].copy(), number
+
+
 def gathered(topics: Longs, ranks: Ints) -> tuple[Longs, Longs, Ints, int]:
     """All pairs of a part, in any order, as topics with members: (topics, offsets, ranks, how many pairs were twice).
 
-    Topics ascend, and so do the ranks of each.
+    The ranks of each topic ascend.
     """
-    names, number = np.unique(topics, return_inverse=True)
+    names, number = _numbered(topics)
     keys = (number.astype(np.uint64) << np.uint64(32)) | ranks.astype(np.uint64)
     keys.sort()
     repeated = int(np.sum(keys[1:] == keys[:-1]))

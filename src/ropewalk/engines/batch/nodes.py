@@ -92,16 +92,14 @@ class _Records:
         self._blobs: dict[tuple[str, int], tuple[list[buckets.Ints], list[buckets.Ints]]] = {}
 
     def taken(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Take the bucket rows of a batch; the rest of it."""
-        are_topics = pc.is_valid(batch.column("topic"))
-        rows = batch.filter(pc.invert(are_topics))
-        names, numbers = rows.column("stage").to_pylist(), rows.column("bucket").to_pylist()
-        for key, *blobs in zip(
-            zip(names, numbers, strict=True), rows.column("heads"), rows.column("others"), strict=True
-        ):
-            for kept, blob in zip(self._blobs.setdefault(key, ([], [])), blobs, strict=True):
-                kept.append(np.frombuffer(blob.as_buffer(), np.int32))
-        return batch.filter(are_topics)
+        """Take the bucket rows of a batch, without a copy; the rest of it."""
+        stages, numbers = batch.column("stage"), batch.column("bucket")
+        blobs = [batch.column(name) for name in ("heads", "others")]
+        for row in np.flatnonzero(pc.binary_length(blobs[0]).fill_null(0).to_numpy()):
+            key = (stages[row].as_py(), numbers[row].as_py())
+            for kept, column in zip(self._blobs.setdefault(key, ([], [])), blobs, strict=True):
+                kept.append(np.frombuffer(column[row].as_buffer(), np.int32))
+        return batch.filter(pc.is_valid(batch.column("topic")))
 
     def through(self, layout: Layout, kernel: Counter) -> Iterator[tuple[str, int, buckets.Longs]]:
         """Apply a kernel to the records of each bucket at each stage: (stage, its first rank, what the kernel found)."""

@@ -39,7 +39,7 @@ TOPIC_COLUMNS = {
     "repeated": pa.int64(),
 }
 FITNESS_COLUMNS = ("weak", "strong", "clustering", "diameter", "in_degree_0", "diameter_at_most")  # as `graphs.fitness`
-BUCKET_COLUMNS = {"heads": pa.binary(), "others": pa.binary()}
+BUCKET_COLUMNS = {"heads": pa.large_binary(), "others": pa.large_binary()}
 ALIGNED = pa.schema({"stage": pa.string(), "bucket": pa.int32(), **BUCKET_COLUMNS, **TOPIC_COLUMNS})
 LINK_COLUMNS = {"stage": pa.string(), "topic": pa.int64(), "node": pa.int64(), "neighbour": pa.int64()}
 LINK_LOT = 1 << 17  # rows in a batch of links
@@ -50,7 +50,7 @@ _SQL_TYPES = {
     pa.int32(): "int",
     pa.int64(): "long",
     pa.float64(): "double",
-    pa.binary(): "binary",
+    pa.large_binary(): "binary",
 }
 
 Ints = NDArray[np.int32]
@@ -164,18 +164,28 @@ def _bucket_rows(task: Task, left: Left) -> Iterator[pa.RecordBatch]:
     head_starts, heads, other_starts, others = buckets.scattered(
         left.members.offsets, left.ranks, left.overlays.starts, left.overlays.links, task.bucket_nodes, task.buckets
     )
-    used = np.flatnonzero(np.diff(head_starts))
-    sizes = 4 * (np.diff(head_starts) + np.diff(other_starts))[used]
-    lots = np.cumsum(sizes) // BATCH_BYTES
-    for lot in np.split(used, np.flatnonzero(np.diff(lots)) + 1):
-        yield filled(
-            ALIGNED,
-            lot.size,
-            stage=pa.array([left.stage] * lot.size, pa.string()),
-            bucket=pa.array(lot.astype(np.int32)),
-            heads=pa.array([heads[head_starts[b] : head_starts[b + 1]].data for b in lot], pa.binary()),
-            others=pa.array([others[other_starts[b] : other_starts[b + 1]].data for b in lot], pa.binary()),
-        )
+    rows = filled(
+        ALIGNED,
+        task.buckets,
+        stage=pa.array([left.stage] * task.buckets, pa.string()),
+        bucket=pa.array(np.arange(task.buckets, dtype=np.int32)),
+        heads=_blobs(heads, head_starts),
+        others=_blobs(others, other_starts),
+    )
+    bytes_before = 4 * (head_starts + other_starts)
+    first = 0
+    while first < task.buckets:
+        end = np.searchsorted(bytes_before, bytes_before[first] + BATCH_BYTES, side="right") - 1
+        end = min(max(end, first + 1), task.buckets)
+        if head_starts[end] > head_starts[first]:
+            yield rows.slice(first, end - first)
+        first = end
+
+
+def _blobs(numbers: Ints, starts: Longs) -> "pa.Array[pa.Scalar[pa.DataType]]":
+    """Numbers cut at `starts` as a column of blobs, without a copy."""
+    offsets = pa.py_buffer((4 * starts).astype(np.int64))
+    return pa.Array.from_buffers(pa.large_binary(), starts.size - 1, [None, offsets, pa.py_buffer(numbers)])
 
 
 def _topic_rows(task: Task, left: Left, repeated: int) -> pa.RecordBatch:

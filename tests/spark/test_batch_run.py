@@ -11,7 +11,7 @@ from ropewalk.engines.contract import KEEPS
 from ropewalk.errors import InputError
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import problems_of, read_table, write_table
-from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS
+from ropewalk.tables.schema import CONNECTIONS, CRASHES, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Manifest, Store, drafted
 from ropewalk.workloads.grid import SETS
@@ -174,3 +174,19 @@ def test_to_know_everything_is_to_hold_the_best(spark: Session, universe: Store,
         final = read_table(spark, store, VIEWS).filter("stage = 'final'")
         (pvs[knowledge],) = final.agg(F.avg("pvs")).collect()[0]
     assert pvs["everything"] <= pvs["walks"]
+
+
+def test_crashes_leave_what_they_should(spark: Session, kept: tuple[Outcome, Store]) -> None:
+    """Sets of the crashed are nested; both ways an event reaches no less than one way; a tenth is a tenth."""
+    crashes = read_table(spark, kept[1], CRASHES)
+    cases = {row["crash"] for row in crashes.select("crash").distinct().collect()}
+    assert cases == {f"{how} {share}%" for how in ("random", "targeted") for share in (10, 20, 30)}
+    assert {row["stage"] for row in crashes.select("stage").distinct().collect()} == {"initial", "final"}
+    assert crashes.filter("one_way > two_way + 1e-9 or two_way > 1 or one_way <= 0 or bound < 0").count() == 0
+    whole = read_table(spark, kept[1], OVERLAYS).filter("stage = 'final'").agg(F.sum("members")).collect()[0][0]
+    final = crashes.filter("stage = 'final'").groupBy("crash").agg(F.sum("survivors").alias("left")).collect()
+    left = {row["crash"]: row["left"] / whole for row in final}
+    for how in ("random", "targeted"):
+        assert left[f"{how} 10%"] > left[f"{how} 20%"] > left[f"{how} 30%"]
+    assert left["random 10%"] == pytest.approx(0.9, abs=0.06)
+    assert left["targeted 10%"] < left["random 10%"]  # the best connected follow the most topics

@@ -1,6 +1,8 @@
 """Tables as Spark DataFrames: conform, write, read, check; and ids, weights and chance as Spark SQL columns."""
 
 import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -58,6 +60,13 @@ def write_table(draft: Draft, table: Table, frame: DataFrame, *, unique: bool = 
         raise RunError(f"{table.name}: {problem}; nothing was kept.")
     draft.manifest.tables[table.name] = counted
     return written
+
+
+def write_tables(draft: Draft, frames: Sequence[tuple[Table, DataFrame]]) -> dict[str, DataFrame]:
+    """Write several tables at once, whose keys cannot repeat: small ones are over in the time that one takes."""
+    with ThreadPoolExecutor(len(frames)) as pool:
+        written = pool.map(lambda each: write_table(draft, *each, unique=True), frames)
+        return {table.name: frame for (table, _), frame in zip(frames, written, strict=True)}
 
 
 def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:

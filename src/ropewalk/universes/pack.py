@@ -25,7 +25,7 @@ PAIRS_A_PART = (
     160_000  # what a kernel takes at once: enough for a task to be worth its start, and many tasks end together
 )
 BIG_TOPIC = PAIRS_A_PART // 4  # such a topic gets a part to itself, and those come first
-SMALL_PART = 1000  # pairs; below that a task costs more than it does
+SMALL_PART = 20_000  # pairs; below that a task costs more than it does
 HELD = 1 << 20  # pairs a task holds before it deals them
 DEALT = "part int, topics binary, ranks binary"
 _PART_STATE = np.uint64(0x9E37_79B9_7F4A_7C15)  # any: it only spreads topics over parts

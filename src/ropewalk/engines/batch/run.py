@@ -29,7 +29,7 @@ from ropewalk.engines.batch.topics import (
 from ropewalk.engines.contract import FINAL, Keep, Phase
 from ropewalk.errors import InputError
 from ropewalk.protocols.stan.settings import NAME, Settings
-from ropewalk.tables.frames import conform, hexadecimal, read_table, struct_of, write_table
+from ropewalk.tables.frames import conform, hexadecimal, read_table, struct_of, write_table, write_tables
 from ropewalk.tables.schema import CONNECTIONS, CRASHES, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS, Table
 from ropewalk.tables.store import Draft, Store, digest_of
 from ropewalk.universes.pack import Packed, pack
@@ -95,9 +95,9 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
         )
         draft.manifest.digest = digest
         with phase("write views and overlays"):
-            outcome.tables["runs"] = write_table(draft, RUNS, _runs_row(spark, outcome, job, universe))
-            _write(draft, outcome, VIEWS, left_behind.filter("node is not null"))
-            _write(draft, outcome, OVERLAYS, left_behind.filter("topic is not null"))
+            found = ((VIEWS, "node is not null"), (OVERLAYS, "topic is not null"))
+            rows = [(table, _of_run(outcome, table, left_behind.filter(which))) for table, which in found]
+            outcome.tables |= write_tables(draft, [(RUNS, _runs_row(spark, outcome, job, universe)), *rows])
     finally:
         left_behind.unpersist()
     # Each of the following is a pass of its own over the parts: to align again costs less than to keep the links.
@@ -166,8 +166,11 @@ def _digest(left_behind: DataFrame) -> str:
 
 
 def _write(draft: Draft, outcome: Outcome, table: Table, frame: DataFrame) -> None:
-    run = F.lit(outcome.run).alias("run")
-    outcome.tables[table.name] = write_table(draft, table, conform(table, frame.select(run, "*")), unique=True)
+    outcome.tables[table.name] = write_table(draft, table, _of_run(outcome, table, frame), unique=True)
+
+
+def _of_run(outcome: Outcome, table: Table, frame: DataFrame) -> DataFrame:
+    return conform(table, frame.select(F.lit(outcome.run).alias("run"), "*"))
 
 
 def _runs_row(spark: SparkSession, outcome: Outcome, job: Job, universe: Store) -> DataFrame:

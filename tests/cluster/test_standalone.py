@@ -133,11 +133,11 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(ropewalk: Run, tmp_pat
         there = ropewalk(*words, "--master", cluster.url, "--out", "there")
         victim = cluster.workers[0]
         scratch = cluster.scratch_of(victim.role)
-        assert wait_until(lambda: "align the overlays ..." in there.heard() or there.process.poll() is not None, 900)
+        assert wait_until(lambda: "align the overlays and count ..." in there.heard() or there.process.poll() is not None, 900)
         packed = kept_in(cluster.folder)
         # It has aligned some topics, whose blocks are lost with it, and is about to align more.
         assert wait_until(lambda: bool(kept_in(scratch) - packed) or there.process.poll() is not None, 900)
-        assert "align the overlays: " not in re.sub(r"overlays: .* so far", "", there.heard()), "it was too fast"
+        assert "align the overlays and count: " not in re.sub(r"and count: .* so far", "", there.heard()), "it was too fast"
         died = spark_cluster.members([victim])
         assert len(died) >= 3, "the worker, its executor and a Python worker"
         for pid in died:

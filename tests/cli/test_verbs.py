@@ -58,7 +58,11 @@ def test_generate_and_simulate(spark: Session, elsewhere: Path, capsys: pytest.C
     assert "by_round" not in document["pvs"]
     assert document["pvs"]["final"]["mean"] < document["pvs"]["initial"]["mean"]
     assert document["pvs"]["final"]["mean"] <= document["connections"]["final"]["mean"]
-    assert set(document["seconds"]) >= {"survey the universe", "align the overlays and count", "write views and overlays"}
+    assert set(document["seconds"]) >= {
+        "survey the universe",
+        "align the overlays and count",
+        "write views and overlays",
+    }
     assert document["out"] == f"runs/{document['run']}"
     assert Store.open(elsewhere / document["out"]).manifest.digest == document["digest"]
     page = (elsewhere / "pages" / "run.html").read_text()

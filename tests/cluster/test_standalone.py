@@ -133,11 +133,15 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(ropewalk: Run, tmp_pat
         there = ropewalk(*words, "--master", cluster.url, "--out", "there")
         victim = cluster.workers[0]
         scratch = cluster.scratch_of(victim.role)
-        assert wait_until(lambda: "align the overlays and count ..." in there.heard() or there.process.poll() is not None, 900)
-        packed = kept_in(cluster.folder)
-        # It has aligned some topics, whose blocks are lost with it, and is about to align more.
-        assert wait_until(lambda: bool(kept_in(scratch) - packed) or there.process.poll() is not None, 900)
-        assert "align the overlays and count: " not in re.sub(r"and count: .* so far", "", there.heard()), "it was too fast"
+        assert wait_until(
+            lambda: "align the overlays and count ..." in there.heard() or there.process.poll() is not None, 900
+        )
+        before = kept_in(cluster.folder)
+        # It has dealt pairs and aligned some topics, which are lost with it, and is about to align more.
+        assert wait_until(lambda: len(kept_in(scratch) - before) > 1 or there.process.poll() is not None, 900)
+        assert "align the overlays and count: " not in re.sub(r"and count: .* so far", "", there.heard()), (
+            "it was too fast"
+        )
         died = spark_cluster.members([victim])
         assert len(died) >= 3, "the worker, its executor and a Python worker"
         for pid in died:
@@ -149,8 +153,8 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(ropewalk: Run, tmp_pat
 
 
 def kept_in(folder: Path) -> set[str]:
-    """The frames that executors keep blocks of in a folder, by number."""
-    return {path.name.split("_")[1] for path in folder.rglob("rdd_*_*")}
+    """The shuffles that executors have written a part of in a folder, by number."""
+    return {path.name.split("_")[1] for path in folder.rglob("shuffle_*_*.data")}
 
 
 @pytest.mark.long

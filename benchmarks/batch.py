@@ -1,6 +1,6 @@
 """How much of the machine does the batch engine use, and how much goes to Spark?
 
-Makes universes of three sizes and measures on each, in this order: the kernels alone on one thread (initial overlays,
+Makes universes of three sizes and measures on each, every step in a process of its own: the kernels alone on one thread (initial overlays,
 eight rounds, records for the buckets; then the count of what each node holds before and after), the same simulation
 inside Spark, the whole job inside Spark (simulation and count, from topics dealt to parts to what every node holds), and
 the verb `simulate --no-fitness` from stored subscriptions to stored tables. The ideal is the CPU time of the kernels on
@@ -17,11 +17,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Self
+from typing import ParamSpec, Self, TypeVar
 
 import numpy as np
 import pyarrow.dataset as ds
@@ -42,6 +44,9 @@ from ropewalk.tables.store import Manifest, Store, drafted
 from ropewalk.universes.pack import PAIRS_A_PART, gathered, pack
 from ropewalk.workloads.trace_like import TraceLike
 from ropewalk.workloads.write import write_workload
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SEED = 1
 SETTINGS = Settings()
@@ -112,6 +117,7 @@ def kernels_alone(universe: Store) -> Alone:
     order = np.argsort(part_of, kind="stable")
     bounds = np.searchsorted(part_of[order], np.arange(parts + 1))
     records: dict[tuple[str, int], list[tuple[buckets.Ints, buckets.Ints]]] = {}
+    compile_all(Job(settings=SETTINGS, seed=SEED, fitness=False))
     clock, walks, links = Clock(), 0, 0
     for part in range(parts):
         chosen = order[bounds[part] : bounds[part + 1]]
@@ -203,22 +209,54 @@ class Memory:
         self._watcher.join()
 
 
-def measure(spark: Session, model: TraceLike, folder: Path) -> dict[str, object]:
-    """One size."""
+def made(model: TraceLike, out: Path) -> int:
+    """Make a universe; how many subscriptions it has."""
     manifest = Manifest(name="benchmark", made_by="a benchmark", seed=SEED, settings={})
-    with drafted(folder / "universe", manifest) as draft:
+    with opened() as spark, drafted(out, manifest) as draft:
         write_workload(draft, model.subscriptions(spark, SEED), source="trace-like", rule="generated")
+    return Store.open(out).manifest.tables[SUBSCRIPTIONS.name].rows
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Seconds inside Spark, and the memory it took."""
+
+    simulation: float
+    job: float
+    verb: dict[str, float]
+    memory: int
+    java_memory: int
+
+
+def inside(warm: Store, universe: Store, out: Path) -> Inside:
+    """Everything that runs in Spark, in a session that has run something small before: starting is left out."""
+    with opened() as spark:
+        compile_all(Job(settings=SETTINGS, seed=SEED, fitness=False))
+        in_spark(spark, warm)
+        with Memory() as memory:
+            simulation, job = in_spark(spark, universe)
+            phases = verb(spark, universe, out)
+    return Inside(simulation, job, phases, memory.peak, memory.java)
+
+
+def apart(function: Callable[P, T], *told: P.args, **more: P.kwargs) -> T:
+    """Call it in a process of its own, as users do: nothing is left over from what ran before."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(function, *told, **more).result()
+
+
+def measure(model: TraceLike, warm: Store, folder: Path) -> dict[str, object]:
+    """One size."""
+    pairs = apart(made, model, folder / "universe")
     universe = Store.open(folder / "universe")
-    pairs = universe.manifest.tables[SUBSCRIPTIONS.name].rows
     say(f"{pairs} pairs made")
-    alone = kernels_alone(universe)
+    alone = apart(kernels_alone, universe)
     say(f"alone: {alone}")
-    with Memory() as memory:
-        simulation, job = in_spark(spark, universe)
-        say(f"simulation: {simulation:.1f} s, ideal {alone.simulation / cores():.1f} s")
-        say(f"job: {job:.1f} s, ideal {alone.job / cores():.1f} s")
-        phases = verb(spark, universe, folder / "run")
-        say(f"verb: {sum(phases.values()):.1f} s: {phases}")
+    found = apart(inside, warm, universe, folder / "run")
+    simulation, job, phases = found.simulation, found.job, found.verb
+    say(f"simulation: {simulation:.1f} s, ideal {alone.simulation / cores():.1f} s")
+    say(f"job: {job:.1f} s, ideal {alone.job / cores():.1f} s")
+    say(f"verb: {sum(phases.values()):.1f} s: {phases}")
     return {
         "pairs": pairs,
         "links": alone.links // 2,
@@ -233,8 +271,8 @@ def measure(spark: Session, model: TraceLike, folder: Path) -> dict[str, object]
         "verb_phases": phases,
         "job_walks_per_s": round(alone.walks / job),
         "reduce_links_per_s": round(alone.links / alone.count),
-        "peak_memory_gb": round(memory.peak / 1e9, 2),
-        "java_memory_gb": round(memory.java / 1e9, 2),
+        "peak_memory_gb": round(found.memory / 1e9, 2),
+        "java_memory_gb": round(found.java_memory / 1e9, 2),
         "alone": {what: round(getattr(alone, what), 2) for what in ("overlays", "rounds", "emit", "count")},
     }
 
@@ -250,11 +288,11 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", choices=list(SIZES), default=list(SIZES))
     asked = parser.parse_args()
     found = []
-    with opened() as spark:
-        compile_all(Job(settings=SETTINGS, seed=SEED, fitness=False))
+    with tempfile.TemporaryDirectory(prefix="ropewalk-benchmark-") as top:
+        apart(made, SIZES["small"], Path(top) / "warm")
         for size in asked.sizes:
-            with tempfile.TemporaryDirectory(prefix="ropewalk-benchmark-") as folder:
-                found.append(measure(spark, SIZES[size], Path(folder)))
+            with tempfile.TemporaryDirectory(dir=top) as folder:
+                found.append(measure(SIZES[size], Store.open(Path(top) / "warm"), Path(folder)))
             say(json.dumps(found[-1]))
     growth = found[-1]["kernel_us_per_walk"] / found[0]["kernel_us_per_walk"]
     print(f"cost per walk at the largest, to that at the smallest: {growth:.2f}")

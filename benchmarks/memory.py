@@ -4,7 +4,10 @@ from pathlib import Path
 
 
 def processes_under(root: int) -> dict[int, tuple[bool, int]]:
-    """Of a process and all below it: whether it is Java, and its memory (its own pages, not those of files)."""
+    """Of a process and all below it: whether it is Java, and its memory (its own pages, not those of files).
+
+    Java starts commands by a copy of itself that shares its memory until it is that command: such a copy does not count.
+    """
     parents, found = {}, {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -18,4 +21,6 @@ def processes_under(root: int) -> dict[int, tuple[bool, int]]:
     wanted = {root}
     while more := {process for process, parent in parents.items() if parent in wanted} - wanted:
         wanted |= more
-    return {process: found[process] for process in wanted if process in found}
+    java = {process for process, (is_java, _) in found.items() if is_java}
+    copies = {process for process in java if parents[process] in java}
+    return {process: found[process] for process in wanted if process in found and process not in copies}

@@ -106,6 +106,20 @@ def test_an_impossible_setting(refused, universe: Path, option: str, value: str,
 
 
 @pytest.mark.parametrize(
+    ("told", "idle"),
+    [("--loss 0.1", "--loss"), ("--rounds 9", "--rounds"), ("--snoop", "--snoop"), ("--keep rounds",) * 2],
+)
+def test_who_knows_everything_does_not_walk(refused, universe: Path, told: str, idle: str) -> None:
+    answer = refused("simulate", "stan", str(universe), "--knowledge", "everything", *told.split())
+    assert answer == (2, f"{idle} plays no part with --knowledge everything: nobody walks; drop one.")
+
+
+def test_a_slowest_period_of_a_period_that_never_changes(refused, universe: Path) -> None:
+    answer = refused("simulate", "stan", str(universe), "--slowest", "4")
+    assert answer == (2, "--slowest plays no part without --adaptive; add it, or drop --slowest.")
+
+
+@pytest.mark.parametrize(
     "defaults", [{"connectivity": 7}, {"connectivity": "high"}, {"overlay": "ring"}, {"overlay": ["fixed"]}]
 )
 def test_a_manifest_with_unusable_defaults(refused, universe: Path, elsewhere: Path, defaults: dict) -> None:

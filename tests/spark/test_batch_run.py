@@ -8,7 +8,8 @@ from pyspark.sql import functions as F
 
 from ropewalk.engines.batch.run import Job, Outcome, run_of, simulate
 from ropewalk.engines.contract import KEEPS
-from ropewalk.errors import InputError
+from ropewalk.errors import InputError, RunError
+from ropewalk.experiments.run import execute
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import problems_of, read_table, write_table
 from ropewalk.tables.schema import CONNECTIONS, CRASHES, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS
@@ -190,3 +191,11 @@ def test_crashes_leave_what_they_should(spark: Session, kept: tuple[Outcome, Sto
         assert left[f"{how} 10%"] > left[f"{how} 20%"] > left[f"{how} 30%"]
     assert left["random 10%"] == pytest.approx(0.9, abs=0.06)
     assert left["targeted 10%"] < left["random 10%"]  # the best connected follow the most topics
+
+
+def test_where_everybody_is_gone_there_is_nothing_to_keep(spark: Session, universe: Store, tmp_path: Path) -> None:
+    job = Job(settings=Settings(rounds=2, churn=1.0), seed=1)
+    out = tmp_path / "deserted"
+    with pytest.raises(RunError, match="no node is there at stage final"):
+        execute(universe, job, out, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
+    assert not out.exists()

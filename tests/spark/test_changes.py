@@ -7,6 +7,7 @@ from statistics import pstdev
 import pytest
 from pyspark.sql import DataFrame
 
+from ropewalk.measures import physical
 from ropewalk.measures.degrees import degrees
 from ropewalk.measures.distributions import changes, ks
 from ropewalk.measures.improvement import improvement
@@ -153,3 +154,10 @@ def test_the_physical_graph_is_that_of_all_connections(spark: Session) -> None:
     assert found["physical.clustering", "final"][0] == pytest.approx((1 + 1 + 1 / 3) / 6)
     assert found["physical.diameter", "final"] == found["physical.diameter_at_most", "final"] == (2.0, None)
     assert found["physical.diameter", "initial"] == (1.0, None)
+
+
+def test_a_physical_graph_too_large_for_one_task_is_left_out(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(physical, "MOST", 2)
+    rows = [("r", "initial", 1, 2, 1), *(("r", "final", 1, other, 1) for other in (2, 3, 4))]
+    found = values(physical_graph(spark.createDataFrame(rows, struct_of(CONNECTIONS))))
+    assert {stage for _, stage in found} == {"initial"}

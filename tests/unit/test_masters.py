@@ -63,4 +63,7 @@ def test_a_master_that_does_not_answer_is_said_at_once() -> None:
 def test_one_master_that_answers_is_enough() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        refuse_unanswered(recognised(f"spark://127.0.0.1:1,127.0.0.1:{port}", "--master"))
+        masters = recognised(f"spark://127.0.0.1:1,127.0.0.1:{port}", "--master")
+        refuse_unanswered(masters)
+    with pytest.raises(RunError, match="answers"):
+        refuse_unanswered(masters)  # now that it is closed

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from ropewalk.papers.drawing import distribution, thinned
 from ropewalk.papers.spread import at_least, per_doubling
-from ropewalk.papers.stan.workshop_table_3 import clustering, diameter
 from ropewalk.papers.statistics import ks_distance, laid_out, mean, rises, root_mean_square, slope
 from ropewalk.universes.distributions import Distribution
 
@@ -54,13 +53,3 @@ def test_thinning_keeps_both_ends_and_bounds_the_rest(size: int) -> None:
     assert kept[-1] == points[-1]
     assert len(kept) <= 101
     assert distribution([value for value, _ in points])[-1] == (points[-1][0], 1.0)
-
-
-def test_the_physical_graph_as_a_matrix() -> None:
-    links = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4)]  # a triangle with a tail
-    adjacent = np.zeros((6, 6), np.float32)
-    for a, b in links:
-        adjacent[a, b] = adjacent[b, a] = 1.0
-    assert clustering(adjacent) == pytest.approx((1 + 1 + 1 / 3) / 6)
-    assert diameter(adjacent) == 3
-    assert diameter(np.ones((4, 4), np.float32) - np.eye(4, dtype=np.float32)) == 1

@@ -14,7 +14,7 @@ from ropewalk.engines.contract import KEEPS, Keep
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, chosen, execute, settings_of, usual_place
 from ropewalk.protocols.catalogue import PROTOCOLS, find
-from ropewalk.protocols.stan.settings import STRICT, Settings
+from ropewalk.protocols.stan.settings import STRICT, WALKING, Settings
 from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
@@ -60,6 +60,7 @@ def command(
     if strict:
         _refuse_additions(settings)
     job = Job(settings=settings, seed=seed, keep=_kept(keep), fitness=fitness, partitions=partitions)
+    _refuse_idle(job)
     place = out if out is not None else usual_place(universe, job)
     if report is not None:
         refuse_unwritable(report)
@@ -91,3 +92,15 @@ def _refuse_additions(settings: Settings) -> None:
             raise UsageError(
                 f"--strict allows no --{name} {getattr(settings, name)}: that is not in the paper; drop one."
             )
+
+
+def _refuse_idle(job: Job) -> None:
+    """What would be told in vain."""
+    settings, usual = job.settings, Settings()
+    if settings.knowledge == "everything":
+        told = [f"--{name}" for name in WALKING if getattr(settings, name) != getattr(usual, name)]
+        told += ["--keep rounds"] if "rounds" in job.keep else []
+        if told:
+            raise UsageError(f"{told[0]} plays no part with --knowledge everything: nobody walks; drop one.")
+    if settings.slowest != usual.slowest and not settings.adaptive:
+        raise UsageError("--slowest plays no part without --adaptive; add it, or drop --slowest.")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ropewalk.engines.batch.run import Job, run_of, simulate
 from ropewalk.engines.contract import FINAL, INITIAL, Phase, stage_after
-from ropewalk.errors import InputError, UsageError
+from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.measures.summary import Row, summary
 from ropewalk.measures.together import measured
 from ropewalk.protocols.stan.settings import NAME, Settings
@@ -73,8 +73,9 @@ def execute(
         with phase("measure"):
             measures = write_table(draft, MEASURES, measured(outcome.tables, examined=job.fitness))
             rows = [(row["measure"], row["group"], row["value"]) for row in measures.collect()]
-    rounds = job.settings.rounds
-    by_round = [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))]
+        rounds = job.settings.rounds
+        by_round = [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))]
+        _refuse_deserted(rows, by_round if "rounds" in job.keep else [INITIAL, FINAL])
     document = {
         "run": manifest.name,
         "protocol": NAME,
@@ -90,3 +91,11 @@ def execute(
         "out": str(out),
     }
     return Executed(document, rows)
+
+
+def _refuse_deserted(rows: list[Row], stages: list[str]) -> None:
+    """Churn can be such that there is nobody to measure."""
+    there = {group for measure, group, _ in rows if measure == "lvs.mean"}
+    for stage in stages:
+        if stage not in there:
+            raise RunError(f"no node is there at stage {stage}, so nothing is kept; use less churn, or more nodes.")

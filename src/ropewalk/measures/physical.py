@@ -11,6 +11,7 @@ from ropewalk.measures.named import measures_of, named
 
 EXACT = 10_000  # nodes; above that, clustering from a sample and bounds for the diameter
 SOURCES = 256
+MOST = 20_000_000  # connections; of a larger graph nothing is said, since one task holds all of it
 SAMPLED = 20_000  # nodes: clustering is then within 0.01, with 95 % certainty
 SEED = 1  # the sample is the same for every run
 MEASURED = {
@@ -26,8 +27,11 @@ MEASURED = {
 def physical_graph(connections: DataFrame) -> DataFrame:
     """Per stage: `physical.components`, `.largest_component`, `.clustering`, `.clustering_bound`, `.diameter`, `.diameter_at_most`.
 
-    The graph has no direction. One task holds the whole graph of a stage: 16 bytes a connection.
+    The graph has no direction. One task holds the whole graph of a stage: some 100 bytes a connection.
     """
+    key = ["run", "stage"]
+    small = connections.groupBy(key).count().filter(F.col("count") <= MOST)
+    connections = connections.join(F.broadcast(small), key, "left_semi")
     schema = "run string, stage string, " + ", ".join(f"{name} double" for name in MEASURED.values())
     per_stage = connections.select("run", "stage", "a", "b").groupBy("run", "stage").applyInArrow(_measured, schema)
     rows = F.array(*(named(f"physical.{name}", F.col(name)) for name in MEASURED.values()))

@@ -42,6 +42,7 @@ from ropewalk.tables.shipping import package_file
 Session = SparkSession
 
 GIB = 2**30
+LARGEST_HEAP = 2 * GIB  # Java only passes records on; what it is given, it fills
 CANCELLED_WITHIN = 30.0  # seconds that tasks get to notice that nobody waits for them any more
 # What a session can be told at any time, so on Connect too: small files, and a bound on what a kernel holds at once.
 RUNTIME_SETTINGS = {
@@ -235,8 +236,8 @@ def _local_cores() -> int:
 
 
 def _heap() -> int:
-    """Mebibytes for the JVM here: a third of the memory; the rest is for Python, and the page cache of shuffle files."""
-    return int(min(max(memory_bytes() / 3, 1 * GIB), 8 * GIB)) // 2**20
+    """Mebibytes for the JVM here: a third of the memory, but no more than sorting takes; Python and files need the rest."""
+    return int(min(max(memory_bytes() / 3, 1 * GIB), LARGEST_HEAP)) // 2**20
 
 
 def _local_settings(place: Master) -> dict[str, str]:

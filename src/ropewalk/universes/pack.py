@@ -21,9 +21,7 @@ from ropewalk.errors import InputError
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
-PAIRS_A_PART = (
-    160_000  # what a kernel takes at once: enough for a task to be worth its start, and many tasks end together
-)
+PAIRS_A_PART = 400_000  # what a kernel takes at once: a task is then worth its start, and a worker's memory is small
 BIG_TOPIC = PAIRS_A_PART // 4  # such a topic gets a part to itself, and those come first
 SMALL_PART = 20_000  # pairs; below that a task costs more than it does
 HELD = 1 << 20  # pairs a task holds before it deals them
@@ -104,7 +102,10 @@ def _dealing(
 
     def dealt(held: list[tuple[Longs, Longs]]) -> pa.RecordBatch:
         topics, nodes = (np.concatenate(columns) for columns in zip(*held, strict=True))
-        starts, topics, ranks = _dealt(topics, ranks_of(ids, nodes), big_sorted, order, count)
+        ranks = ranks_of(ids, nodes)
+        if (ranks < 0).any():
+            raise InputError("subscriptions changed while they were read; run it again.")
+        starts, topics, ranks = _dealt(topics, ranks, big_sorted, order, count)
         used = np.flatnonzero(np.diff(starts))
         blobs = ([column[starts[p] : starts[p + 1]].tobytes() for p in used] for column in (topics, ranks))
         columns = [pa.array(used.astype(np.int32)), *(pa.array(blob, pa.binary()) for blob in blobs)]

@@ -28,6 +28,8 @@ WEIGHTS: tuple[Weight, ...] = get_args(Weight)
 LONGEST_WALK = 255  # ours: far beyond any overlay's diameter, and it fits a byte on the wire
 LONGEST_WAIT = 1 << 20  # ours: rounds; longer than any run
 RETURN = 0.5  # ours: the probability that a node that is gone is back in the next round
+# what plays no part where everything is known at once
+WALKING = ("rounds", "ttl", "schedule", "collect", "learn", "snoop", "adaptive", "slowest", "loss", "churn")
 STRICT = {"fanout": "printed", "weight": "printed", "learn": False}  # what the printed protocol does
 
 

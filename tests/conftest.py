@@ -13,7 +13,12 @@ settings.load_profile("ropewalk")
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Session]:
     """One Spark session for all tests: starting it is the dear part."""
+    quick = pytest.MonkeyPatch()
+    quick.setenv(
+        "JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+    )  # nothing here runs for long
     with opened("local[2]") as session:
+        quick.undo()
         session.conf.set("spark.sql.shuffle.partitions", "4")  # tiny rows: more partitions are only overhead
         yield session
 

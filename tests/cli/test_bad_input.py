@@ -114,6 +114,16 @@ def test_who_knows_everything_does_not_walk(refused, universe: Path, told: str, 
     assert answer == (2, f"{idle} plays no part with --knowledge everything: nobody walks; drop one.")
 
 
+@pytest.mark.parametrize(
+    "told", ["--weight pair", "--fanout two-way", "--learn", "--collect visited", "--knowledge everything"]
+)
+def test_strict_is_the_protocol_as_printed(refused, universe: Path, told: str) -> None:
+    code, said = refused("simulate", "stan", str(universe), "--strict", *told.split())
+    assert code == 2
+    assert said.startswith(f"--strict allows no {told.split(maxsplit=1)[0]}")
+    assert said.endswith("that is not in the paper; drop one.")
+
+
 def test_a_slowest_period_of_a_period_that_never_changes(refused, universe: Path) -> None:
     answer = refused("simulate", "stan", str(universe), "--slowest", "4")
     assert answer == (2, "--slowest plays no part without --adaptive; add it, or drop --slowest.")

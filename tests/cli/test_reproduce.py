@@ -7,6 +7,7 @@ import pytest
 
 from ropewalk.cli import reproduce
 from ropewalk.cli.main import main
+from ropewalk.errors import InputError
 from ropewalk.papers.catalogue import CLAIMS
 from ropewalk.papers.contract import Check, Finding, Measured, verdict_of
 from ropewalk.tables.session import Session
@@ -42,6 +43,25 @@ def test_the_exit_code_says_whether_something_did_not_come_out(
 
     monkeypatch.setattr(reproduce, "find", found)
     assert main(["reproduce", "A-T2"]) == code
+
+
+def test_a_claim_that_fails_does_not_take_the_others_with_it(
+    spark: Session, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def found(claim, lab, scale):
+        if claim.id == "A-T2":
+            raise InputError("a trace is empty.")
+        return Finding(claim, Measured({"data": str(lab.data)}), "holds", "because")
+
+    monkeypatch.setattr(reproduce, "find", found)
+    monkeypatch.setattr(reproduce, "write_results", lambda *told: (elsewhere / "again").write_text(told[-1]))
+    (elsewhere / "my traces").mkdir()
+    assert main(["reproduce", "A-T2", "B-F2", "--data", "my traces", "--out", "results", "--json"]) == 4
+    out, err = capsys.readouterr()
+    assert [document["id"] for document in json.loads(out)] == ["B-F2"]
+    assert "ropewalk: A-T2 could not be measured: a trace is empty." in err.splitlines()
+    again = (elsewhere / "again").read_text()
+    assert again == "ropewalk reproduce A-T2 B-F2 --scale small --seed 1 --data 'my traces'"
 
 
 def test_an_unknown_claim_is_refused_with_the_list(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,8 @@ def test_generate_and_simulate(spark: Session, elsewhere: Path, capsys: pytest.C
     assert Store.open(elsewhere / document["out"]).manifest.digest == document["digest"]
     page = (elsewhere / "pages" / "run.html").read_text()
     assert document["digest"] in page
+    assert document["again"] == "ropewalk simulate stan UNIVERSE --seed 1 --rounds 2"
+    assert document["again"] in page
 
     # What an earlier run kept is not lost to a later one that keeps less.
     assert main(["simulate", "stan", "u", "--rounds", "2", "--keep", "links"]) == 0

@@ -52,7 +52,7 @@ class Values(dict[tuple[str, str], float]):
 
     def __missing__(self, key: tuple[str, str]) -> float:
         _, stage = key
-        turn = {"initial": 0, "final": 9}.get(stage)
+        turn = {"initial": 0, "final": 9, "initial to final": 9}.get(stage)
         return 100.0 / (1 + (int(stage.removeprefix("round ")) if turn is None else turn))
 
     def get(self, key: tuple[str, str], default: Any = None) -> float:
@@ -97,14 +97,12 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What reads stored tables or fits for long is played, too."""
     gain = Improvement(dict.fromkeys(SHARES, 0.5), [(2.0, 1.0)])
     monkeypatch.setattr(journal_figure_7, "improvement", lambda *_: gain)
-    compared = {"before": 0.1, "after": 0.1, "ks": 0.0}
 
-    def overlays(lab: Lab, universe: Universe, repetitions: int, curves: dict[str, Any]) -> dict[str, Any]:
-        for name in ("clustering", "diameter"):
-            curves |= {f"{universe.title}|{name}|{stage}": [(0.0, 1.0)] for stage in ("initial", "final")}
-        return {"universe": universe.title, "clustering": compared, "diameter": compared}
+    def distributions(lab: Lab, universe: Universe, run: Run) -> dict[str, Any]:
+        cases = [(name, stage) for name in ("clustering", "diameter") for stage in ("initial", "final")]
+        return {f"{universe.title}|{name}|{stage}": [(0.0, 1.0)] for name, stage in cases}
 
-    monkeypatch.setattr(journal_figure_9, "_compared", overlays)
+    monkeypatch.setattr(journal_figure_9, "_distributions", distributions)
     monkeypatch.setattr(workshop_figure_3, "_degrees", lambda *_: np.arange(1.0, 101.0))
     for module in (journal_figures_3_4, figure_7):
         monkeypatch.setattr(module, "power_law", lambda _: FIT)

@@ -54,8 +54,6 @@ def test_no_claim_is_forgotten() -> None:
 def test_small_scale(lab: Lab, claim: str) -> None:
     finding = find(CLAIMS[claim], lab, "small")
     assert finding.verdict == SMALL[claim], finding.why
-    document = finding.document()
-    assert json.loads(json.dumps(document)) | {"measured": 0} == json.loads(json.dumps(document | {"measured": 0}))
     stored = Measured(json.loads(json.dumps(finding.measured.numbers)), left_out=finding.measured.left_out)
     assert judged(CLAIMS[claim], stored) == (finding.verdict, finding.why)  # from what JSON says alone
     for panel in finding.panels:

@@ -181,6 +181,29 @@ def drawn_digraph(rules: Rules, topic: int, members: list[int], attempt: int) ->
     return views
 
 
+def random_overlay(rules: Rules, topic: int, members: list[int]) -> Views:
+    """The first strongly connected draw of eight, or the last with links added until it is."""
+    for attempt in range(8):
+        views = drawn_digraph(rules, topic, members, attempt)
+        if is_strong(views):
+            return views
+    step = 0
+    while not is_strong(views):
+        reach = {node: reachable(views, node) for node in members}
+        component = {p: [q for q in members if q in reach[p] and p in reach[q]] for p in members}
+        end = next(p for p in members if set(component[p]) == reach[p])
+        begin = next(
+            q for q in members if q not in component[end] and all(p in component[q] for p in members if q in reach[p])
+        )
+        p, q = (
+            component[of][pick(chance(rules.seed, "patch", topic, step, which), len(component[of]))]
+            for which, of in enumerate((end, begin))
+        )
+        views[p] = ranked(rules, p, [*views[p], q])
+        step += 1
+    return views
+
+
 def omniscient(rules: Rules, views: Views) -> Views:
     """Everybody holds as many as before, and the best there are."""
     return {node: ranked(rules, node, views)[: len(view)] for node, view in views.items()}

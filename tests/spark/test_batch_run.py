@@ -199,3 +199,20 @@ def test_where_everybody_is_gone_there_is_nothing_to_keep(spark: Session, univer
     with pytest.raises(RunError, match="no node is there at stage final"):
         execute(universe, job, out, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
     assert not out.exists()
+
+
+def test_a_tenth_of_those_who_are_there_crash(spark: Session, universe: Store, tmp_path: Path) -> None:
+    """Under churn the absent can neither be hit nor count."""
+    job = Job(settings=Settings(rounds=3, churn=0.4), seed=1, keep=frozenset({"crashes", "rounds"}))
+    _, store = run(spark, universe, job, tmp_path / "churned")
+    there = read_table(spark, store, VIEWS).filter("stage = 'final'").count()
+    assert there < 90
+    subscribed = read_table(spark, store, OVERLAYS).filter("stage = 'final'").agg(F.sum("members")).collect()[0][0]
+    for row in (
+        read_table(spark, store, CRASHES).filter("stage = 'final'").groupBy("crash").agg(F.sum("survivors")).collect()
+    ):
+        how, share = row["crash"].split()
+        left = row[1] / subscribed
+        assert left < 1
+        if how == "random":
+            assert left == pytest.approx(1 - int(share.rstrip("%")) / 100, abs=0.12)

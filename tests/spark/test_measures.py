@@ -24,7 +24,7 @@ OVERLAY_ROWS = [
     ("r", "initial", 1, 10, 30, 1, 1, 0.2, 3, 0, 3, 0, 0),
     ("r", "initial", 2, 20, 60, 1, 1, 0.1, 5, 0, 5, 0, 0),
     ("r", "final", 1, 10, 30, 1, 3, 0.3, 3, 2, 3, 70, 700),
-    ("r", "final", 2, 20, 60, 2, 2, 0.1, 6, 1, 6, 140, None),
+    ("r", "final", 2, 20, 60, 2, 2, 0.1, 6, 1, 8, 140, None),
 ]
 
 
@@ -52,7 +52,9 @@ def test_fitness(spark: Session) -> None:
     assert found["overlay.strongly_connected", "final"] == (0.0, None)
     assert found["overlay.held_by_nobody", "final"] == (3.0, None)
     assert list(found["overlay.clustering", "final"]) == pytest.approx([0.2, 0.1])
-    assert found["overlay.diameter", "initial"] == (4.0, 1.0)
+    assert found["overlay.diameter", "initial"] == found["overlay.diameter_at_most", "initial"] == (4.0, 1.0)
+    assert found["overlay.diameter", "final"] == (4.5, 1.5)
+    assert found["overlay.diameter_at_most", "final"] == (5.5, 2.5)
 
 
 def test_traffic(spark: Session) -> None:

@@ -42,13 +42,15 @@ def test_big_topics_come_first_and_alone_and_the_rest_is_shared_out(
     spark: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packing, "BIG_TOPIC", 100)
+    monkeypatch.setattr(packing, "LARGE_TOPIC", 50)
     sizes = {1: 300, 2: 100, 3: 99, 4: 500, 5: 10, 6: 50}
     pairs = [(node, topic) for topic, size in sizes.items() for node in range(size)]
     packed = pack(spark.createDataFrame(pairs, "node long, topic long").repartition(5), 2)
     parts = parts_of(packed)
     assert [list(parts[part]) for part in range(3)] == [[4], [1], [2]]
-    assert packed.part_count == 5
+    assert packed.parts.rdd.getNumPartitions() == 5
     assert sorted(topic for part in parts if part > 2 for topic in parts[part]) == [3, 5, 6]
+    assert not any({3, 6} <= set(part) for part in parts.values())  # neither is small enough to leave it to chance
     assert {topic: len(members) for part in parts.values() for topic, members in part.items()} == sizes
 
 

@@ -58,3 +58,9 @@ def test_what_executors_lack_is_said_with_what_to_do(text: str, said: str) -> No
 def test_a_file_that_only_this_machine_has_is_said() -> None:
     with pytest.raises(InputError, match="every machine must reach it"), failures_said(None):
         raise PySparkException("Caused by: java.io.FileNotFoundException: File file:/u/part-0.parquet does not exist")
+
+
+def test_a_lost_file_of_sparks_own_is_no_bad_input() -> None:
+    lost = "Caused by: java.io.FileNotFoundException: /tmp/blockmgr-4f2/0c/shuffle_1_0_0.data (No such file)"
+    with pytest.raises(RunError, match="the Spark job failed"), failures_said(None):
+        raise PySparkException(lost)

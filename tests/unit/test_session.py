@@ -13,7 +13,7 @@ from ropewalk.tables.masters import Master, recognised
 GIB = 2**30
 
 
-@pytest.mark.parametrize(("memory", "heap"), [(24 * GIB, "8192m"), (4 * GIB, "1365m"), (1 * GIB, "1024m")])
+@pytest.mark.parametrize(("memory", "heap"), [(24 * GIB, "2048m"), (4 * GIB, "1365m"), (1 * GIB, "1024m")])
 def test_the_heap_fits_the_machine(monkeypatch: pytest.MonkeyPatch, memory: int, heap: str) -> None:
     monkeypatch.setattr(session, "memory_bytes", lambda: memory)
     assert session._local_settings(recognised("local[2]", "--master"))["spark.driver.memory"] == heap
@@ -80,13 +80,14 @@ def test_where_spark_runs_is_asked_in_order(asked: list[str], monkeypatch: pytes
     open_and_close()
     monkeypatch.setenv("SPARK_REMOTE", "local[2]")
     open_and_close()
-    monkeypatch.setenv("SPARK_REMOTE", "sc://head")
+    open_and_close()  # it is still there
     open_and_close("local[1]")
     assert asked == [
         "local[3]",
         "connect to sc://there",
         "spark://head:7077",
         "connect to sc://head",
+        "connect to local[2]",
         "connect to local[2]",
         "local[1]",
     ]

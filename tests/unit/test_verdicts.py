@@ -206,10 +206,20 @@ def test_figure_7_by_who_gains() -> None:
 
 
 def test_figure_9_by_how_far_apart() -> None:
-    def universe(ks: float, after: float) -> dict:
-        clustering = {"before": 0.16, "after": 0.16, "ks": ks}
-        return {"universe": "L8", "clustering": clustering, "diameter": {"before": 3.4, "after": after}}
+    def universe(clustering: float, diameter: float, within: float) -> dict:
+        compared = {"before": 0.16, "after": 0.16}
+        return {
+            "universe": "L8",
+            "clustering": compared | {"ks": clustering},
+            "diameter": compared | {"ks": diameter},
+            "diameter_within_1": within,
+        }
 
-    assert verdict_of(journal_figure_9.checks({"universes": [universe(0.05, 3.6)]})) == "holds"
-    assert verdict_of(journal_figure_9.checks({"universes": [universe(0.2, 3.6)]})) == "holds in part"
-    assert verdict_of(journal_figure_9.checks({"universes": [universe(0.2, 5.0)]})) == "does not hold"
+    for numbers, verdict in (
+        ((0.1, 0.1, 0.95), "holds"),
+        ((0.2, 0.1, 1.0), "holds in part"),
+        ((0.1, 0.12, 1.0), "holds in part"),
+        ((0.1, 0.1, 0.9), "holds in part"),
+        ((0.2, 0.2, 0.9), "does not hold"),
+    ):
+        assert verdict_of(journal_figure_9.checks({"universes": [universe(*numbers)]})) == verdict

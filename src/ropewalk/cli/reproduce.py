@@ -1,5 +1,6 @@
 """`ropewalk reproduce [ID ...]`: measure what papers claim, judge each claim by its tolerance, and show what came out."""
 
+import logging
 import shlex
 import tempfile
 from pathlib import Path
@@ -12,6 +13,7 @@ from rich.table import Table
 from ropewalk.cli import options
 from ropewalk.cli.spark import spark_for
 from ropewalk.cli.talk import Talk, opening_line, say, show_json
+from ropewalk.errors import RopewalkError, RunError
 from ropewalk.papers.catalogue import CLAIMS, chosen
 from ropewalk.papers.contract import HOLDS, NOT_COMPARABLE, SCALES, Claim, Finding, Scale, find
 from ropewalk.papers.lab import Lab, folder_of_traces
@@ -23,8 +25,8 @@ DID_NOT_HOLD = 1  # the exit code, also where a claim holds in part: something p
 
 
 @click.command(
-    epilog=f"Claims: {', '.join(CLAIMS)}. The exit code is 0 if all hold or cannot be compared, and 1 if one does not hold, or"
-    " only in part. Example: ropewalk reproduce A-T2 B-F6a --out results"
+    epilog=f"Claims: {', '.join(CLAIMS)}. The exit code is 0 if all hold or cannot be compared, 1 if one does not hold, or"
+    " only in part, and 4 if one could not be measured. Example: ropewalk reproduce A-T2 B-F6a --out results"
 )
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @click.option(
@@ -58,16 +60,27 @@ def command(
         refuse_unwritable(out / PAGE)
     settings = {"claims": [claim.id for claim in claims], "scale": scale, "data": traces is not None}
     opening_line(seed, settings, out or "none")
-    again = shlex.join(["ropewalk", "reproduce", *ids, "--scale", scale, "--seed", str(seed)])
-    talk, findings = Talk(), list[Finding]()
+    given = [] if traces is None else ["--data", str(traces)]
+    again = shlex.join(["ropewalk", "reproduce", *ids, "--scale", scale, "--seed", str(seed), *given])
+    talk, findings, failed = Talk(), list[Finding](), list[str]()
     with tempfile.TemporaryDirectory(prefix="ropewalk-reproduce-") as folder, spark_for(talk, master) as spark:
-        if (
-            scale == "small"
-        ):  # universes of some thousand nodes: more partitions are only overhead, and change no result
+        if scale == "small":  # some thousand nodes: more partitions are only overhead, and change no result
             spark.conf.set("spark.sql.shuffle.partitions", str(2 * cores()))
         lab = Lab(spark=spark, folder=Path(folder), phase=talk.step, seed=seed, data=traces)
         for claim in claims:
-            findings.append(_found(claim, lab, scale, talk))
+            try:
+                findings.append(_found(claim, lab, scale, talk))
+            except (
+                RopewalkError,
+                ArithmeticError,
+                LookupError,
+                TypeError,
+                ValueError,
+            ) as error:  # the others can be told
+                logging.getLogger(__name__).exception(claim.id)
+                say(f"{claim.id} could not be measured: {error}")
+                failed.append(claim.id)
+                continue
             if out is not None:  # what is found so far is worth keeping, whatever becomes of the rest
                 write_results(out, findings, again)
     if as_json:
@@ -76,6 +89,8 @@ def command(
         _show(findings)
     if out is not None:
         say(f"report: {out / PAGE}")
+    if failed:
+        raise RunError(f"{', '.join(failed)} could not be measured, as said above; --debug shows more.")
     return DID_NOT_HOLD if any(finding.verdict not in (HOLDS, NOT_COMPARABLE) for finding in findings) else 0
 
 

@@ -60,7 +60,7 @@ def command(
     if strict:
         _refuse_additions(settings)
     job = Job(settings=settings, seed=seed, keep=_kept(keep), fitness=fitness, partitions=partitions)
-    _refuse_idle(job)
+    _refuse_idle(settings, {name for name, value in told.items() if value is not None}, job.keep)
     place = out if out is not None else usual_place(universe, job)
     if report is not None:
         refuse_unwritable(report)
@@ -69,6 +69,8 @@ def command(
     session = spark_for(talk, master)
     overwrite = overwrite or out is None  # in its usual place a run replaces nothing but itself
     run = execute(universe, job, place, overwrite=overwrite, session=session, phase=talk.phase)
+    if "connections" in job.keep and not any(measure == "physical.components" for measure, _, _ in run.rows):
+        say("the graph of connections is too large to be examined as a whole; its connections are all in the table.")
     if report is not None:
         write_report(report, run.document, run.rows)
         say(f"report: {report}")
@@ -94,13 +96,12 @@ def _refuse_additions(settings: Settings) -> None:
             )
 
 
-def _refuse_idle(job: Job) -> None:
+def _refuse_idle(settings: Settings, told: set[str], keep: frozenset[Keep]) -> None:
     """What would be told in vain."""
-    settings, usual = job.settings, Settings()
     if settings.knowledge == "everything":
-        told = [f"--{name}" for name in WALKING if getattr(settings, name) != getattr(usual, name)]
-        told += ["--keep rounds"] if "rounds" in job.keep else []
-        if told:
-            raise UsageError(f"{told[0]} plays no part with --knowledge everything: nobody walks; drop one.")
-    if settings.slowest != usual.slowest and not settings.adaptive:
+        idle = [f"--{name}" for name in WALKING if name in told]
+        idle += [f"--keep {kept}" for kept in ("rounds", "traffic") if kept in keep]
+        if idle:
+            raise UsageError(f"{idle[0]} plays no part with --knowledge everything: nobody walks; drop one.")
+    if "slowest" in told and not settings.adaptive:
         raise UsageError("--slowest plays no part without --adaptive; add it, or drop --slowest.")

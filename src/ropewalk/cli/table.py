@@ -6,17 +6,20 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from ropewalk.measures.summary import FITNESS, HELD
+from ropewalk.measures.summary import HELD, fitness_shown
 
 SHARES = ("weakly_connected", "strongly_connected")
-FORMS = {"held_by_nobody": "{:.0f}", "clustering": "{:.3f}", "diameter": "{:.2f}"} | dict.fromkeys(SHARES, "{:.1%}")
+FORMS = {"held_by_nobody": "{:.0f}", "clustering": "{:.3f}"} | dict.fromkeys(SHARES, "{:.1%}")
+USUAL_FORM = "{:.2f}"
 
 
 def show_run(document: dict[str, Any]) -> None:
     """What a node holds before and after, and what became of the overlays."""
     console = Console(highlight=False)
     sizes = f"{document['nodes']} nodes, {document['topics']} topics, {document['subscriptions']} subscriptions"
-    console.print(f"{document['protocol']}, {document['rounds']} rounds: {sizes}")
+    walked = document["settings"]["knowledge"] == "walks"
+    how = f"{document['rounds']} rounds" if walked else "everything known at once"
+    console.print(f"{document['protocol']}, {how}: {sizes}")
     table = Table(box=SIMPLE)
     table.add_column("per node")
     for name in ("mean", "change", "p99", "max"):
@@ -32,18 +35,19 @@ def show_run(document: dict[str, Any]) -> None:
         )
     console.print(table)
     if document["settings"]["fitness"]:
-        console.print(_overlays(document["fitness"]["initial"], document["fitness"]["final"]))
+        console.print(_overlays(document))
     console.print(f"{document['traffic']['messages']:.0f} messages sent{_with_ids(document['traffic'])}")
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
 
 
-def _overlays(before: dict[str, float], after: dict[str, float]) -> Table:
+def _overlays(document: dict[str, Any]) -> Table:
     table = Table(box=SIMPLE)
     table.add_column("overlays")
     for name in ("before", "after"):
         table.add_column(name, justify="right", no_wrap=True)
-    for name, words in FITNESS.items():
-        table.add_row(words, FORMS[name].format(before[name]), FORMS[name].format(after[name]))
+    for name, words in fitness_shown(document).items():
+        form = FORMS.get(name, USUAL_FORM)
+        table.add_row(words, *(form.format(document["fitness"][stage][name]) for stage in ("initial", "final")))
     return table
 
 

@@ -1,5 +1,6 @@
 """Run a protocol on a stored universe, measure it, and store all of it."""
 
+import shlex
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.measures.summary import Row, summary
 from ropewalk.measures.together import measured
 from ropewalk.protocols.stan.settings import NAME, Settings
-from ropewalk.tables.frames import write_table
+from ropewalk.tables.frames import struct_of, write_table
 from ropewalk.tables.schema import MEASURES
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import MANIFEST, Manifest, Store, drafted
@@ -62,6 +63,19 @@ def usual_place(universe: Store, job: Job) -> Path:
     return place
 
 
+def command_of(universe: Store, job: Job) -> str:
+    """What to type to get this run, but for where the universe lies: whatever is not as it usually is on it."""
+    words, usual = ["ropewalk", "simulate", NAME, "UNIVERSE", "--seed", str(job.seed)], chosen(universe, {})
+    for name, value in asdict(job.settings).items():
+        if value != getattr(usual, name):
+            words += (
+                [f"--{name}" if value else f"--no-{name}"] if isinstance(value, bool) else [f"--{name}", str(value)]
+            )
+    words += [] if job.fitness else ["--no-fitness"]
+    words += ["--keep", ",".join(sorted(job.keep))] if job.keep else []
+    return shlex.join(words)
+
+
 def execute(
     universe: Store, job: Job, out: Path, *, overwrite: bool, session: AbstractContextManager[Session], phase: Phase
 ) -> Executed:
@@ -71,9 +85,10 @@ def execute(
     with drafted(out, manifest, overwrite=overwrite) as draft, session as spark:
         outcome = simulate(spark, universe, job, draft, phase)
         with phase("measure"):
-            measures = write_table(draft, MEASURES, measured(outcome.tables, examined=job.fitness))
-            rows = [(row["measure"], row["group"], row["value"]) for row in measures.collect()]
-        rounds = job.settings.rounds
+            measures = measured(spark, outcome.tables, examined=job.fitness)
+            write_table(draft, MEASURES, spark.createDataFrame(measures, struct_of(MEASURES)))
+        rows = [(row["measure"], row["group"], row["value"]) for row in measures]
+        rounds = job.settings.rounds if job.settings.knowledge == "walks" else 0
         by_round = [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))]
         _refuse_deserted(rows, by_round if "rounds" in job.keep else [INITIAL, FINAL])
     document = {
@@ -87,6 +102,7 @@ def execute(
         "rounds": rounds,
         "settings": settings,
         "digest": outcome.digest,
+        "again": command_of(universe, job),
         **summary(rows, INITIAL, FINAL, by_round if "rounds" in job.keep else []),
         "out": str(out),
     }

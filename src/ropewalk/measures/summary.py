@@ -18,6 +18,7 @@ FITNESS = {
     "held_by_nobody": "members nobody holds",
     "clustering": "mean clustering coefficient",
     "diameter": "mean diameter",
+    "diameter_at_most": "mean diameter, at most",
 }
 
 
@@ -42,3 +43,9 @@ def summary(rows: Iterable[Row], first: str, last: str, by_round: list[str]) -> 
         for held in ("lvs", "pvs"):
             document[held]["by_round"] = [value[f"{held}.mean", stage] for stage in by_round]
     return document
+
+
+def fitness_shown(document: dict[str, Any]) -> dict[str, str]:
+    """What is worth a line: the upper bound of the diameter only where it is not the diameter itself."""
+    known = all(of["diameter"] == of["diameter_at_most"] for of in document["fitness"].values())
+    return {name: words for name, words in FITNESS.items() if not (known and name == "diameter_at_most")}

@@ -1,9 +1,9 @@
 """Everything that is measured of one run, from the tables it has."""
 
-from collections.abc import Iterator
-from functools import reduce
+from collections.abc import Callable
+from functools import partial
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 
 from ropewalk.measures.degrees import degrees
 from ropewalk.measures.distributions import changes, ks
@@ -13,19 +13,30 @@ from ropewalk.measures.improvement import improvement
 from ropewalk.measures.physical import physical_graph
 from ropewalk.measures.resilience import resilience
 from ropewalk.measures.traffic import traffic
+from ropewalk.tables.session import Session, at_once
+
+Measure = Callable[[DataFrame], DataFrame]
+ALWAYS: dict[str, tuple[Measure, ...]] = {"views": (holdings, improvement, degrees), "overlays": (traffic,)}
+EXAMINED: dict[str, tuple[Measure, ...]] = {"overlays": (fitness, ks, changes)}
+KEPT: dict[str, tuple[Measure, ...]] = {"crashes": (resilience,), "connections": (physical_graph,)}
 
 
-def measured(tables: dict[str, DataFrame], *, examined: bool) -> DataFrame:
-    """All measures of a run; those of overlays only if they were examined, others only if their table was kept."""
-    return reduce(DataFrame.unionByName, _each(tables, examined))
+def measured(spark: Session, tables: dict[str, DataFrame], *, examined: bool) -> list[Row]:
+    """All rows of `measures`; those of overlays only if they were examined, others only if their table was kept.
+
+    Some hundred for each stage. One query for all of them would take longer: Spark plans it anew after every step.
+    """
+    wanted = [ALWAYS, KEPT, *([EXAMINED] if examined else [])]
+    calls = [
+        partial(_rows, measure, tables[table])
+        for each in wanted
+        for table, measures in each.items()
+        if table in tables
+        for measure in measures
+    ]
+    rows = [row for found in at_once(spark, calls) for row in found]
+    return sorted(rows, key=lambda row: (row["measure"], row["group"]))
 
 
-def _each(tables: dict[str, DataFrame], examined: bool) -> Iterator[DataFrame]:
-    views, overlays = tables["views"], tables["overlays"]
-    yield from (holdings(views), improvement(views), degrees(views), traffic(overlays))
-    if examined:
-        yield from (fitness(overlays), ks(overlays), changes(overlays))
-    if "crashes" in tables:
-        yield resilience(tables["crashes"])
-    if "connections" in tables:
-        yield physical_graph(tables["connections"])
+def _rows(measure: Measure, table: DataFrame) -> list[Row]:
+    return measure(table).collect()

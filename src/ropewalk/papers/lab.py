@@ -40,7 +40,6 @@ class Universe:
     nodes: int
     topics: int
     subscriptions: int
-    candidates: tuple[dict[str, Any], ...] = ()  # where it was cut from a trace: the sizes of all it was chosen from
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +54,6 @@ class Run:
     def mean(self, held: str, stage: str) -> float:
         """The mean over nodes of what they hold at a stage: lvs, pvs, connections, in_links."""
         return self.values[f"{held}.mean", stage]
-
-    def percentiles(self, held: str, stage: str) -> list[float]:
-        """What share of nodes holds at most so many: p0 to p100."""
-        return [self.values[f"{held}.p{percentile}", stage] for percentile in range(101)]
 
 
 @dataclass(slots=True)
@@ -187,4 +182,4 @@ def folder_of_traces(data: Path | None) -> Path | None:
 
 def _universe(title: str, place: Path, made: dict[str, Any]) -> Universe:
     sizes = (made["nodes"], made["topics"], made["subscriptions"])
-    return Universe(title, Store.open(place), *sizes, tuple(made.get("candidates", ())))
+    return Universe(title, Store.open(place), *sizes)

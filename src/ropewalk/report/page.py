@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from markupsafe import Markup
 
 from ropewalk import __version__
 from ropewalk.errors import UsageError
-from ropewalk.measures.summary import FITNESS, HELD, Row
+from ropewalk.measures.summary import HELD, Row, fitness_shown
 from ropewalk.report.figures import Line, chart
 
 LARGEST = 5 * 2**20  # bytes: a report that no browser opens helps nobody
@@ -81,9 +80,9 @@ def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
         "page.html.j2",
         document=document,
         held=HELD,
-        fitness=FITNESS,
+        fitness=fitness_shown(document) if document["settings"]["fitness"] else {},
         sections=sections,
-        command=_command(document),
+        command=document["again"],
     )
 
 
@@ -136,16 +135,3 @@ def _distribution(value: dict[tuple[str, str], float]) -> Section:
         columns=["% of nodes", *(line.label for line in lines)],
         rows=[[str(percentile), *(f"{line.x[percentile]:.0f}" for line in lines)] for percentile in shown],
     )
-
-
-def _command(document: dict[str, Any]) -> str:
-    settings = document["settings"]
-    options = {"seed": document["seed"]} | {
-        name: settings[name] for name in ("rounds", "ttl", "overlay", "connectivity")
-    }
-    words = ["ropewalk", "simulate", document["protocol"], "UNIVERSE"]
-    for name, chosen in options.items():
-        words += [f"--{name}", shlex.quote(str(chosen))]
-    if "by_round" in document["pvs"]:
-        words += ["--keep", "rounds"]
-    return " ".join(words)

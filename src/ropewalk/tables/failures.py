@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 
 from ropewalk.errors import InputError, RunError
 
+SCRATCH = ("blockmgr-", "/shuffle_", "/temp_shuffle_")  # in paths of what Spark itself keeps in between
 UNREADABLE = ("FAILED_READ_FILE", "is not a Parquet file", "FileNotFoundException", "PATH_NOT_FOUND")
 # What executors say when their Python is not fit for our tasks, and what that means.
 UNFIT = {
@@ -38,7 +39,7 @@ def _ours(error: Exception, log: Path | None) -> InputError | RunError:
                 f"the Python that Spark's executors run {unfit}; give them the packages of this environment and set"
                 f" PYSPARK_PYTHON to their Python, as docs/cluster.md says{more}."
             )
-    if any(sign in text for sign in UNREADABLE):
+    if any(sign in text for sign in UNREADABLE) and not any(sign in said for sign in SCRATCH):
         return InputError(f"an input file cannot be read: {said}; on a cluster every machine must reach it.")
     return RunError(f"the Spark job failed: {said}{more}.")
 

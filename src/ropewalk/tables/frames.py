@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StringT
 
 from ropewalk.errors import InputError, RunError
 from ropewalk.tables.schema import TABLES, Reference, Table, Type
+from ropewalk.tables.session import at_once
 from ropewalk.tables.store import Draft, Store, Tally
 
 SPARK_TYPES: dict[Type, DataType] = {
@@ -64,9 +64,9 @@ def write_table(draft: Draft, table: Table, frame: DataFrame, *, unique: bool = 
 
 def write_tables(draft: Draft, frames: Sequence[tuple[Table, DataFrame]]) -> dict[str, DataFrame]:
     """Write several tables at once, whose keys cannot repeat: small ones are over in the time that one takes."""
-    with ThreadPoolExecutor(len(frames)) as pool:
-        written = pool.map(lambda each: write_table(draft, *each, unique=True), frames)
-        return {table.name: frame for (table, _), frame in zip(frames, written, strict=True)}
+    calls = [partial(write_table, draft, table, frame, unique=True) for table, frame in frames]
+    written = at_once(frames[0][1].sparkSession, calls)
+    return {table.name: frame for (table, _), frame in zip(frames, written, strict=True)}
 
 
 def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:

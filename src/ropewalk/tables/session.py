@@ -12,10 +12,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
@@ -40,11 +42,12 @@ from ropewalk.tables.masters import Master, recognised, refuse_unanswered
 from ropewalk.tables.shipping import package_file
 
 Session = SparkSession
+T = TypeVar("T")
 
 GIB = 2**30
 LARGEST_HEAP = 2 * GIB  # Java only passes records on; what it is given, it fills
 CANCELLED_WITHIN = 30.0  # seconds that tasks get to notice that nobody waits for them any more
-# What a session can be told at any time, so on Connect too: small files, and a bound on what a kernel holds at once.
+# What a session can be told at any time, so on Connect too: small files, and a bound on what passes between Java and Python at once.
 RUNTIME_SETTINGS = {
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
@@ -63,7 +66,12 @@ def opened(master: str | None = None) -> Iterator[SparkSession]:
         with failures_said(log=None), _cancelling(running):
             yield running
         return
-    place = _chosen(master)
+    with _remote_hidden() as remote, _session_at(_chosen(master, remote)) as session:
+        yield session
+
+
+@contextmanager
+def _session_at(place: Master) -> Iterator[SparkSession]:
     if place.kind == "connect":
         with failures_said(log=None):
             yield _connected(place.url)  # the server's session is not ours to stop
@@ -87,9 +95,19 @@ def opened(master: str | None = None) -> Iterator[SparkSession]:
             log.unlink(missing_ok=True)
 
 
-def _chosen(master: str | None) -> Master:
-    """Who is asked first wins. SPARK_REMOTE is looked at here alone: pyspark mixes it up with a master."""
+@contextmanager
+def _remote_hidden() -> Iterator[str | None]:
+    """What SPARK_REMOTE says. Pyspark, which mixes it up with a master, does not see it."""
     remote = os.environ.pop("SPARK_REMOTE", None)
+    try:
+        yield remote
+    finally:
+        if remote is not None:
+            os.environ["SPARK_REMOTE"] = remote
+
+
+def _chosen(master: str | None, remote: str | None) -> Master:
+    """Who is asked first wins: the option, SPARK_REMOTE, SPARK_MASTER."""
     if master is not None:
         return recognised(master, "--master")
     if remote:
@@ -158,6 +176,21 @@ def _cancelling(spark: SparkSession) -> Iterator[None]:
             while _running_tasks(spark) and time.monotonic() < deadline:
                 time.sleep(0.02)
         raise
+
+
+def at_once(spark: SparkSession, calls: Sequence[Callable[[], T]]) -> list[T]:
+    """Make several calls, each of which runs jobs: short ones are over in the time that the longest takes.
+
+    If one fails, or we are interrupted, what the others are at is cancelled.
+    """
+    with ThreadPoolExecutor(len(calls)) as pool:
+        waiting = [pool.submit(call) for call in calls]
+        try:
+            return [each.result() for each in waiting]
+        except BaseException:
+            with suppress(Exception):
+                spark.sparkContext.cancelAllJobs()
+            raise
 
 
 def _running_tasks(spark: SparkSession) -> int:
@@ -253,6 +286,7 @@ def _local_settings(place: Master) -> dict[str, str]:
         PARTITIONS: str(8 * workers),  # adaptive execution joins small ones
         "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "ropewalk-warehouse"),
         "spark.ui.enabled": "false",
+        "spark.sql.codegen.cache.maxEntries": "2000",  # a run needs more classes than Spark would remember (100)
         "spark.shuffle.compress": "false",  # records of links are noise: packing them costs more than moving them
         "spark.ui.showConsoleProgress": "false",
     }

@@ -6,6 +6,8 @@ ids together, 8 bytes a node, are known to the driver and sent to every task: th
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +25,7 @@ Longs = NDArray[np.int64]
 
 PAIRS_A_PART = 400_000  # what a kernel takes at once: a task is then worth its start, and a worker's memory is small
 BIG_TOPIC = PAIRS_A_PART // 4  # such a topic gets a part to itself, and those come first
+LARGE_TOPIC = PAIRS_A_PART // 40  # such a topic goes where there is least so far; smaller ones even out by chance
 SMALL_PART = 20_000  # pairs; below that a task costs more than it does
 HELD = 1 << 20  # pairs a task holds before it deals them
 DEALT = "part int, topics binary, ranks binary"
@@ -35,7 +38,6 @@ class Packed:
 
     ids: Longs  # of all nodes, ascending: the id of rank r is ids[r]
     parts: DataFrame
-    part_count: int
     topic_count: int
     subscription_count: int
 
@@ -47,14 +49,37 @@ class Packed:
 
 def pack(subscriptions: DataFrame, parts: int | None = None) -> Packed:
     """Number the nodes and deal the topics to parts: big ones alone, the rest to `parts`, or as many as they need."""
-    topic_count, subscription_count, big = _surveyed(subscriptions)
+    topic_count, subscription_count, large = _surveyed(subscriptions)
     ids = np.sort(subscriptions.select("node").distinct().toArrow().column("node").to_numpy())
-    big_topics = np.array([topic for _, topic in sorted(big, reverse=True)], np.int64)
-    rest = subscription_count - sum(members for members, _ in big)
+    rest = subscription_count - sum(members for members, _ in large if members >= BIG_TOPIC)
     shared = parts or max(1, -(-rest // PAIRS_A_PART), min(_usual_partitions(subscriptions), rest // SMALL_PART))
-    part_count = big_topics.size + shared
-    dealt = subscriptions.select("topic", "node").mapInArrow(_dealing(ids, big_topics, shared), DEALT)
-    return Packed(ids, dealt.repartitionById(part_count, "part"), part_count, topic_count, subscription_count)
+    deal = _assigned(large, shared)
+    dealt = subscriptions.select("topic", "node").mapInArrow(_dealing(ids, deal), DEALT)
+    return Packed(ids, dealt.repartitionById(deal.part_count, "part"), topic_count, subscription_count)
+
+
+class _Deal(NamedTuple):
+    """Which topic goes to which part: those of `topics` to that of `parts`, all others to the last `shared` by their hash."""
+
+    topics: Longs  # ascending
+    parts: Longs
+    shared: int
+    part_count: int
+
+
+def _assigned(large: list[tuple[int, int]], shared: int) -> _Deal:
+    """Largest first, each (members, topic) alone if it is big, else to the part that has least."""
+    ordered = sorted(large, reverse=True)
+    alone = sum(members >= BIG_TOPIC for members, _ in ordered)
+    parts = list(range(alone))
+    loads = [(0, alone + part) for part in range(shared)]
+    for members, _ in ordered[alone:]:
+        load, part = heappop(loads)
+        parts.append(part)
+        heappush(loads, (load + members, part))
+    topics = np.array([topic for _, topic in ordered], np.int64)
+    order = np.argsort(topics)
+    return _Deal(topics[order], np.array(parts, np.int64)[order], shared, alone + shared)
 
 
 def _usual_partitions(frame: DataFrame) -> int:
@@ -64,31 +89,26 @@ def _usual_partitions(frame: DataFrame) -> int:
 def compile_kernels() -> None:
     """Deal one pair, so that workers find the kernels compiled instead of each compiling them."""
     one = np.array([1])
-    _dealt(one, ranks_of(one, one), np.empty(0, np.int64), np.empty(0, np.int64), 1)
+    _dealt(one, ranks_of(one, one), *_assigned([], 1))
     _numbered(one)
 
 
 def _surveyed(subscriptions: DataFrame) -> tuple[int, int, list[tuple[int, int]]]:
-    """How many topics and subscriptions there are, and the big topics as (members, topic)."""
+    """How many topics and subscriptions there are, and the large topics as (members, topic)."""
     nulls = F.sum((F.col("node").isNull() | F.col("topic").isNull()).cast("int"))
     sizes = subscriptions.groupBy("topic").agg(F.count("*").alias("members"), nulls.alias("nulls"))
-    big = F.collect_list(F.when(F.col("members") >= BIG_TOPIC, F.struct("members", "topic")))
-    (row,) = sizes.agg(F.count("*"), F.sum("members"), F.sum("nulls"), big).collect()
-    topic_count, subscription_count, without, big_topics = row
+    large = F.collect_list(F.when(F.col("members") >= LARGE_TOPIC, F.struct("members", "topic")))
+    (row,) = sizes.agg(F.count("*"), F.sum("members"), F.sum("nulls"), large).collect()
+    topic_count, subscription_count, without, large_topics = row
     if not topic_count:
         raise InputError("the universe has no subscriptions, so there is nothing to run on.")
     if without:
         raise InputError("subscriptions has a row without a node or a topic; make the store again.")
-    return topic_count, subscription_count, [tuple(topic) for topic in big_topics]
+    return topic_count, subscription_count, [tuple(topic) for topic in large_topics]
 
 
-def _dealing(
-    ids: Longs, big_topics: Longs, shared: int
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _dealing(ids: Longs, to: _Deal) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function to map over pairs (topic, node)."""
-    order = np.argsort(big_topics)
-    big_sorted = big_topics[order]
-    count = big_topics.size + shared
 
     def deal(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held: list[tuple[Longs, Longs]] = []
@@ -105,7 +125,7 @@ def _dealing(
         ranks = ranks_of(ids, nodes)
         if (ranks < 0).any():
             raise InputError("subscriptions changed while they were read; run it again.")
-        starts, topics, ranks = _dealt(topics, ranks, big_sorted, order, count)
+        starts, topics, ranks = _dealt(topics, ranks, *to)
         used = np.flatnonzero(np.diff(starts))
         blobs = ([column[starts[p] : starts[p + 1]].tobytes() for p in used] for column in (topics, ranks))
         columns = [pa.array(used.astype(np.int32)), *(pa.array(blob, pa.binary()) for blob in blobs)]
@@ -115,17 +135,18 @@ def _dealing(
 
 
 @compiled
-def _dealt(topics: Longs, ranks: Ints, big_sorted: Longs, order: Longs, count: int) -> tuple[Longs, Longs, Ints]:
+def _dealt(
+    topics: Longs, ranks: Ints, known: Longs, parts: Longs, shared: int, count: int
+) -> tuple[Longs, Longs, Ints]:
     """Pairs ordered by part: (where each part starts, topics, ranks)."""
-    shared = count - big_sorted.size
     part_of = np.empty(topics.size, np.int32)
     starts = np.zeros(count + 1, np.int64)
     for pair in range(topics.size):
-        big = np.searchsorted(big_sorted, topics[pair])
-        if big < big_sorted.size and big_sorted[big] == topics[pair]:
-            part = order[big]
+        at = np.searchsorted(known, topics[pair])
+        if at < known.size and known[at] == topics[pair]:
+            part = parts[at]
         else:
-            part = big_sorted.size + np.int64(mixed_long(topics[pair], _PART_STATE) % np.uint64(shared))
+            part = count - shared + np.int64(mixed_long(topics[pair], _PART_STATE) % np.uint64(shared))
         part_of[pair] = part
         starts[part + 1] += 1
     starts = np.cumsum(starts)

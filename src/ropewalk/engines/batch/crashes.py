@@ -4,6 +4,7 @@ A pass of its own: whom a targeted crash hits is known only when every node's co
 """
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,8 @@ from pyspark.sql import functions as F
 
 from ropewalk.arrays.chance import chances, stream
 from ropewalk.arrays.delivery import delivery
-from ropewalk.engines.batch.topics import Left, Longs, Mapped, Task, read_part, sql_schema, stages
+from ropewalk.engines.batch.rows import Mapped, sql_schema
+from ropewalk.engines.batch.topics import Left, Longs, Task, read_part, stages
 from ropewalk.engines.contract import FINAL, INITIAL
 from ropewalk.universes.pack import Packed
 
@@ -30,48 +32,59 @@ COLUMNS = {
     "bound": pa.float64(),
 }
 
-Places = dict[tuple[str, str], NDArray[np.int32]]
-"""(stage, how) -> for each rank its place in the order in which nodes crash."""
+
+class Order(NamedTuple):
+    """In which order the nodes of a stage crash: for each rank its place, the last for those who are not there."""
+
+    places: NDArray[np.int32]
+    there: int  # how many are
+
+    def hit(self, ranks: NDArray[np.int32], share: float) -> NDArray[np.bool_]:
+        """Who is among that share of them."""
+        return self.places[ranks] < round(share * self.there)
 
 
 def after_crashes(packed: Packed, task: Task, views: DataFrame) -> DataFrame:
     """Rows (stage, topic, crash, survivors, one_way, two_way, bound) for the first and the last stage."""
-    by_chance = _places(chances(stream(task.seed, "crash"), packed.ids[:, None]))
-    orders: Places = {}
+    by_chance = chances(stream(task.seed, "crash"), packed.ids[:, None])
+    orders: dict[tuple[str, str], Order] = {}
     for stage in (INITIAL, FINAL):
-        orders[stage, "random"] = by_chance
-        orders[stage, "targeted"] = _places(-_connections(views, stage, packed.ids))
+        there, connections = _connections(views, stage, packed.ids)
+        orders[stage, "random"] = _order(packed.ids.size, there, by_chance[there])
+        orders[stage, "targeted"] = _order(packed.ids.size, there, -connections)
     return packed.parts.mapInArrow(_crashing(task, orders), sql_schema(pa.schema(COLUMNS)))
 
 
-def _connections(views: DataFrame, stage: str, ids: Longs) -> Longs:
-    """By rank, how many connections a node has at a stage: 0 if it is not there."""
-    rows = views.filter(F.col("stage") == stage).select("node", "connections").toArrow()
-    found = np.zeros(ids.size, np.int64)
-    found[np.searchsorted(ids, rows.column("node").to_numpy())] = rows.column("connections").to_numpy()
-    return found
+def compile_kernels() -> None:
+    """Let nobody crash among two, so that workers find the kernels compiled."""
+    offsets, starts, links = np.array([0, 2]), np.array([0, 1, 2]), np.array([1, 0], np.int32)
+    delivery(offsets, starts, links, np.zeros(2, np.bool_), EXACT_REACH, REACH_SOURCES, stream(1, "reach"))
 
 
-def _places(keys: Longs) -> NDArray[np.int32]:
-    """Each rank's place when ranks are ordered by key; ties by rank."""
-    places = np.empty(keys.size, np.int32)
-    places[np.argsort(keys, kind="stable")] = np.arange(keys.size, dtype=np.int32)
-    return places
+def _connections(views: DataFrame, stage: str, ids: Longs) -> tuple[Longs, Longs]:
+    """The ranks of those who are there at a stage, ascending, and how many connections each has."""
+    rows = views.filter(F.col("stage") == stage).select("node", "connections").toArrow().sort_by("node")
+    return np.searchsorted(ids, rows.column("node").to_numpy()), rows.column("connections").to_numpy()
 
 
-def _crashing(task: Task, orders: Places) -> Mapped:
-    population = task.node_ids.size
+def _order(population: int, there: Longs, keys: Longs) -> Order:
+    """The lowest key first; ties by rank."""
+    places = np.full(population, population, np.int32)
+    places[there[np.argsort(keys, kind="stable")]] = np.arange(there.size, dtype=np.int32)
+    return Order(places, there.size)
 
+
+def _crashing(task: Task, orders: dict[tuple[str, str], Order]) -> Mapped:
     def crash(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         part = read_part(task, batches)
         if part is None:
             return
         members, ranks, _ = part
         for left in stages(task, members, ranks):
-            for (stage, how), places in orders.items():
+            for (stage, how), order in orders.items():
                 if stage == left.stage:
                     for share in SHARES:
-                        yield _rows(task, left, f"{how} {share:.0%}", places[left.ranks] < round(share * population))
+                        yield _rows(task, left, f"{how} {share:.0%}", order.hit(left.ranks, share))
 
     return crash
 
@@ -82,7 +95,6 @@ def _rows(task: Task, left: Left, crash: str, crashed: NDArray[np.bool_]) -> pa.
         left.members.offsets, left.overlays.starts, left.overlays.links, crashed, EXACT_REACH, REACH_SOURCES, state
     )
     used = np.flatnonzero(found.survivors)
-    words = (pa.array([word] * used.size, pa.string()) for word in (left.stage, crash))
-    stage, how = words
+    stage, how = (pa.array([word] * used.size, pa.string()) for word in (left.stage, crash))
     columns = [stage, pa.array(left.members.topics[used]), how, *(pa.array(column[used]) for column in found)]
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(COLUMNS))

@@ -1,14 +1,15 @@
 """The task that Spark runs on a bucket: from the records of all topics to what each of its nodes holds."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ropewalk.engines.batch import buckets
-from ropewalk.engines.batch.topics import TOPIC_COLUMNS, Longs, Mapped, filled
+from ropewalk.engines.batch.rows import Mapped, filled
+from ropewalk.engines.batch.topics import TOPIC_COLUMNS, Longs
 
 HOLDINGS = ("lvs", "pvs", "connections", "in_links")
 VIEW_COLUMNS = {"node": pa.int64(), **dict.fromkeys(HOLDINGS, pa.int64())}
@@ -41,11 +42,11 @@ class Layout:
 
 
 def layout_of(node_ids: Longs, subscriptions: int, stages: int) -> Layout:
-    """Buckets that are small enough to send, in tasks that are large enough to be worth it."""
-    fair = -(-node_ids.size // FAIR_BUCKETS)
-    layout = Layout(node_ids, min(LARGEST_BUCKET, max(SMALLEST_BUCKET, fair)), 1)
-    tasks = -(-subscriptions * stages * RECORD_BYTES // TASK_BYTES)
-    return replace(layout, tasks=min(layout.buckets, max(LEAST_TASKS, tasks)))
+    """Buckets that are small enough to send and to count, in tasks that are large enough to be worth it."""
+    tasks = max(LEAST_TASKS, -(-subscriptions * stages * RECORD_BYTES // TASK_BYTES))
+    fair = -(-node_ids.size // max(FAIR_BUCKETS, tasks))
+    bucket_nodes = min(LARGEST_BUCKET, max(SMALLEST_BUCKET, fair))
+    return Layout(node_ids, bucket_nodes, min(-(-node_ids.size // bucket_nodes), tasks))
 
 
 def counting(layout: Layout) -> Mapped:

@@ -9,6 +9,7 @@ import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
+import numpy as np
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -16,7 +17,9 @@ from pyspark.sql import functions as F
 
 from ropewalk import __version__
 from ropewalk.engines.batch.crashes import after_crashes
+from ropewalk.engines.batch.crashes import compile_kernels as compile_delivery
 from ropewalk.engines.batch.nodes import CONNECTION_COLUMNS, COUNTED, Layout, connecting, counting, layout_of
+from ropewalk.engines.batch.rows import sql_schema
 from ropewalk.engines.batch.topics import (
     ALIGNED,
     LINK_COLUMNS,
@@ -24,7 +27,6 @@ from ropewalk.engines.batch.topics import (
     alignment,
     compile_kernels,
     links,
-    sql_schema,
 )
 from ropewalk.engines.contract import FINAL, Keep, Phase
 from ropewalk.errors import InputError
@@ -149,7 +151,9 @@ def compile_all(job: Job) -> None:
     """Compile every kernel a job needs, here and now; workers on this machine find them in the cache."""
     with suppress(Exception):  # whatever is wrong with a kernel, the task that runs it says it
         compile_dealing()
-        compile_kernels(task_of(job, layout_of(pa.array([1, 2, 3]).to_numpy(), 3, 2)))
+        compile_kernels(task_of(job, layout_of(np.array([1, 2, 3]), 3, 2)))
+        if "crashes" in job.keep:
+            compile_delivery()
 
 
 def _by_bucket(left_behind: DataFrame, layout: Layout) -> DataFrame:

@@ -4,7 +4,7 @@ Rows out are of two kinds. A bucket row carries the records of one bucket of nod
 what is known of one overlay.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ropewalk.arrays import graphs
 from ropewalk.engines.batch import buckets
+from ropewalk.engines.batch.rows import Mapped, filled
 from ropewalk.engines.contract import FINAL, INITIAL, stage_after
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
@@ -45,17 +46,8 @@ LINK_COLUMNS = {"stage": pa.string(), "topic": pa.int64(), "node": pa.int64(), "
 LINK_LOT = 1 << 17  # rows in a batch of links
 BATCH_BYTES = 4 << 20  # of records in a batch: Java holds whole batches
 
-_SQL_TYPES = {
-    pa.string(): "string",
-    pa.int32(): "int",
-    pa.int64(): "long",
-    pa.float64(): "double",
-    pa.large_binary(): "binary",
-}
-
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
-Mapped = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +74,6 @@ class Left:
     overlays: kernel.Overlays
     messages: Longs
     ids: Longs
-
-
-def sql_schema(schema: pa.Schema) -> str:
-    """An Arrow schema as Spark wants to be told it."""
-    return ", ".join(f"{field.name} {_SQL_TYPES[field.type]}" for field in schema)
 
 
 def alignment(task: Task) -> Mapped:
@@ -124,6 +111,7 @@ def compile_kernels(task: Task) -> None:
         _topic_rows(task, left, 0)
     nothing = np.empty(0, np.int32)
     buckets.counted(nothing, nothing, 0, 1, 1)
+    buckets.paired(nothing, nothing, 0, 1, 1)
 
 
 def stages(task: Task, members: kernel.Members, ranks: Ints) -> Iterator[Left]:
@@ -224,9 +212,3 @@ def _link_rows(left: Left) -> Iterator[pa.RecordBatch]:
         columns = [pa.array(column[lot]) for column in (topics, nodes, neighbours)]
         stage = pa.array([left.stage] * len(columns[0]), pa.string())
         yield pa.RecordBatch.from_arrays([stage, *columns], schema=pa.schema(LINK_COLUMNS))
-
-
-def filled(schema: pa.Schema, rows: int, **columns: "pa.Array[pa.Scalar[pa.DataType]]") -> pa.RecordBatch:
-    """A batch in the agreed schema; columns that are not given are null."""
-    arrays = [columns[field.name] if field.name in columns else pa.nulls(rows, field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)

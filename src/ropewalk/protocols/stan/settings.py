@@ -23,14 +23,14 @@ CHOICES = {
     "collect": get_args(Collect),
     "knowledge": get_args(Knowledge),
 }
-WEIGHTS: tuple[Weight, ...] = get_args(Weight)
 
 LONGEST_WALK = 255  # ours: far beyond any overlay's diameter, and it fits a byte on the wire
 LONGEST_WAIT = 1 << 20  # ours: rounds; longer than any run
 RETURN = 0.5  # ours: the probability that a node that is gone is back in the next round
 # what plays no part where everything is known at once
 WALKING = ("rounds", "ttl", "schedule", "collect", "learn", "snoop", "adaptive", "slowest", "loss", "churn")
-STRICT = {"fanout": "printed", "weight": "printed", "learn": False}  # what the printed protocol does
+# what the printed protocol does; what its section 2.4 suggests without a listing is not among what is refused
+STRICT = {"fanout": "printed", "weight": "printed", "collect": "views", "knowledge": "walks", "learn": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

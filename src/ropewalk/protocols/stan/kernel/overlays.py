@@ -165,14 +165,32 @@ def _digraph(
         component, count = graphs.strong_components(starts, links)
         if count == 1:
             return starts, links
-        # Component 0 has no way out and the last none in: a link from the one to the other repairs both.
+        end, begin = _ends(starts, links, component, count)
         state = mixed_long(step, mixed_long(topic, patch_state))
-        source = _nth_in(component, 0, mixed_long(np.int64(0), state))
-        target = _nth_in(component, count - 1, mixed_long(np.int64(1), state))
+        source = _nth_in(component, end, mixed_long(np.int64(0), state))
+        target = _nth_in(component, begin, mixed_long(np.int64(1), state))
         at = starts[source + 1]
         links = np.concatenate((links[:at], np.array([target], np.int32), links[at:]))
         starts[source + 1 :] += 1
         step += 1
+
+
+@compiled
+def _ends(starts: Longs, links: Ints, component: Ints, count: int) -> tuple[int, int]:
+    """Of several components one without a way out and another without a way in: those with the first such member."""
+    has_out, has_in = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    for me in range(component.size):
+        for other in links[starts[me] : starts[me + 1]]:
+            if component[me] != component[other]:
+                has_out[component[me]] = has_in[component[other]] = True
+    end = begin = -1
+    for own in component:
+        if end < 0 and not has_out[own]:
+            end = own
+    for own in component:
+        if begin < 0 and not has_in[own] and own != end:
+            begin = own
+    return end, begin
 
 
 @compiled

@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test long cluster uncluster check lint types layers format lock clean bench-batch
+.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch
 
 READY := .venv/.ready
 BIN := .venv/bin
@@ -13,8 +13,11 @@ setup: $(READY)  ## make the environment only
 demo: $(READY)  ## run StaN on embedded Spark and write a report
 	@$(BIN)/ropewalk demo
 
-test: $(READY)  ## all tests but the long ones
+test: $(READY)  ## the tests of every day
 	$(BIN)/pytest
+
+thorough: $(READY)  ## the tests that take minutes: every claim at small scale, a cluster
+	$(BIN)/pytest -m thorough
 
 long: $(READY)  ## what is long by nature: paper scale, the smallest machine
 	$(BIN)/pytest -m long --timeout 3600
@@ -28,7 +31,7 @@ cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --mast
 uncluster: $(READY)  ## end that cluster
 	tools/cluster stop
 
-check: lint types layers test  ## every gate, then the tests
+check: lint types layers test thorough  ## every gate, then the tests
 
 lint: $(READY)  ## style and formatting
 	$(BIN)/ruff check

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -6,6 +7,8 @@ from hypothesis import settings
 
 from ropewalk.tables.session import Session, opened
 
+# No Java here lives long enough for its slower compiler to pay; that of commands which tests start neither.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
 settings.register_profile("ropewalk", deadline=None, derandomize=True, max_examples=100)
 settings.load_profile("ropewalk")
 
@@ -13,12 +16,7 @@ settings.load_profile("ropewalk")
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Session]:
     """One Spark session for all tests: starting it is the dear part."""
-    quick = pytest.MonkeyPatch()
-    quick.setenv(
-        "JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
-    )  # nothing here runs for long
     with opened("local[2]") as session:
-        quick.undo()
         session.conf.set("spark.sql.shuffle.partitions", "4")  # tiny rows: more partitions are only overhead
         yield session
 

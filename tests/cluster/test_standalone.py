@@ -70,6 +70,7 @@ with opened(sys.argv[1]) as spark:
 """
 
 
+@pytest.mark.thorough
 def test_executors_run_a_package_they_lack_and_stop_ends_all_even_without_a_master(tmp_path: Path) -> None:
     python = str(interpreter_without(tmp_path / "bare"))
     with running(tmp_path / "state", workers=1) as cluster:

@@ -205,6 +205,7 @@ def described(spark: Session, universe: Store) -> Description:
     return describe(universe, 1, draws=1_000, session=nullcontext(spark), phase=lambda _: nullcontext())
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(300)
 def test_the_layout_changes_nothing(spark: Session, universe: Store) -> None:
     before = spark.conf.get("spark.sql.shuffle.partitions") or "4"

@@ -285,6 +285,7 @@ def interrupted(command: list[str], folder: Path, sent: signal.Signals, when: Ca
     assert list(folder.rglob("*")) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sent", "command"),
     [

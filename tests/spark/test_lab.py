@@ -63,6 +63,7 @@ def test_a_rewired_universe_keeps_how_many_and_loses_which(spark: Session, tmp_p
     assert before.exceptAll(after).count() > 0
 
 
+@pytest.mark.thorough
 def test_who_gains_how_much_whatever_the_partitions(spark: Session, tmp_path: Path) -> None:
     lab, _ = a_lab(spark, tmp_path)
     universe = grid_universe(lab, "fig6", SIZE, 1)

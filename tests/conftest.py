@@ -7,7 +7,7 @@ from hypothesis import settings
 
 from ropewalk.tables.session import Session, opened
 
-# No Java here lives long enough for its slower compiler to pay; that of commands which tests start neither.
+# No Java that tests start lives long enough for its slower compiler to pay.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m")
 settings.register_profile("ropewalk", deadline=None, derandomize=True, max_examples=100)
 settings.load_profile("ropewalk")

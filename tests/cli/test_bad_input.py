@@ -121,7 +121,7 @@ def test_strict_is_the_protocol_as_printed(refused, universe: Path, told: str) -
     code, said = refused("simulate", "stan", str(universe), "--strict", *told.split())
     assert code == 2
     assert said.startswith(f"--strict allows no {told.split(maxsplit=1)[0]}")
-    assert said.endswith("that is not in the paper; drop one.")
+    assert said.endswith("that is not the printed protocol; drop one.")
 
 
 def test_a_slowest_period_of_a_period_that_never_changes(refused, universe: Path) -> None:

@@ -101,6 +101,7 @@ def test_universes_are_cut_from_traces_that_are_there(spark: Session, tmp_path: 
     assert lab.cut("youtube", 2, 3) is None
     universe = lab.cut("gowalla", 2, 3)
     assert universe is not None
+    assert universe.store.manifest.tables["universes"].rows == 3
     assert universe.nodes > 30
     assert lab.cut("gowalla", 2, 3) is universe
     assert sum("gowalla" in phase.lower() and "read" in phase for phase in heard.phases) == 1

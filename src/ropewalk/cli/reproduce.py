@@ -22,6 +22,13 @@ from ropewalk.report.page import refuse_unwritable
 from ropewalk.tables.machine import cores
 
 DID_NOT_HOLD = 1  # the exit code, also where a claim holds in part: something published did not come out
+UNMEASURED = (
+    RopewalkError,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    ValueError,
+)  # of one claim; what Spark raises ends all
 
 
 @click.command(
@@ -70,15 +77,10 @@ def command(
         for claim in claims:
             try:
                 findings.append(_found(claim, lab, scale, talk))
-            except (
-                RopewalkError,
-                ArithmeticError,
-                LookupError,
-                TypeError,
-                ValueError,
-            ) as error:  # the others can be told
+            except UNMEASURED as error:  # the others can still be told
                 logging.getLogger(__name__).exception(claim.id)
-                say(f"{claim.id} could not be measured: {error}")
+                sentence = error if isinstance(error, RopewalkError) else f"unexpected {type(error).__name__}: {error}"
+                say(f"{claim.id} could not be measured: {sentence}")
                 failed.append(claim.id)
                 continue
             if out is not None:  # what is found so far is worth keeping, whatever becomes of the rest
@@ -87,7 +89,7 @@ def command(
         show_json(documents(findings) if out is not None else [finding.document() for finding in findings])
     else:
         _show(findings)
-    if out is not None:
+    if out is not None and findings:
         say(f"report: {out / PAGE}")
     if failed:
         raise RunError(f"{', '.join(failed)} could not be measured, as said above; --debug shows more.")

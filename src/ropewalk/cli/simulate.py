@@ -10,9 +10,9 @@ from ropewalk.cli.spark import spark_for
 from ropewalk.cli.table import show_run
 from ropewalk.cli.talk import Talk, opening_line, say, show_json
 from ropewalk.engines.batch.run import Job
-from ropewalk.engines.contract import KEEPS, Keep
+from ropewalk.engines.contract import FINAL, INITIAL, KEEPS, Keep
 from ropewalk.errors import UsageError
-from ropewalk.experiments.run import FROM_WORKLOAD, chosen, execute, settings_of, usual_place
+from ropewalk.experiments.run import FROM_WORKLOAD, Executed, chosen, execute, settings_of, usual_place
 from ropewalk.protocols.catalogue import PROTOCOLS, find
 from ropewalk.protocols.stan.settings import STRICT, WALKING, Settings
 from ropewalk.report.page import refuse_unwritable, write_report
@@ -69,8 +69,8 @@ def command(
     session = spark_for(talk, master)
     overwrite = overwrite or out is None  # in its usual place a run replaces nothing but itself
     run = execute(universe, job, place, overwrite=overwrite, session=session, phase=talk.phase)
-    if "connections" in job.keep and not any(measure == "physical.components" for measure, _, _ in run.rows):
-        say("the graph of connections is too large to be examined as a whole; its connections are all in the table.")
+    if "connections" in job.keep:
+        _say_what_was_not_examined(run)
     if report is not None:
         write_report(report, run.document, run.rows)
         say(f"report: {report}")
@@ -92,7 +92,7 @@ def _refuse_additions(settings: Settings) -> None:
     for name, printed in STRICT.items():
         if getattr(settings, name) != printed:
             raise UsageError(
-                f"--strict allows no --{name} {getattr(settings, name)}: that is not in the paper; drop one."
+                f"--strict allows no --{name} {getattr(settings, name)}: that is not the printed protocol; drop one."
             )
 
 
@@ -105,3 +105,12 @@ def _refuse_idle(settings: Settings, told: set[str], keep: frozenset[Keep]) -> N
             raise UsageError(f"{idle[0]} plays no part with --knowledge everything: nobody walks; drop one.")
     if "slowest" in told and not settings.adaptive:
         raise UsageError("--slowest plays no part without --adaptive; add it, or drop --slowest.")
+
+
+def _say_what_was_not_examined(run: Executed) -> None:
+    examined = {group for measure, group, _ in run.rows if measure == "physical.components"}
+    for stage in (INITIAL, FINAL):
+        if stage not in examined and run.document["connections"][stage]["max"] > 0:
+            say(
+                f"the graph of all connections at stage {stage} is too large to be examined as a whole; the table has it."
+            )

@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch
+.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim
 
 READY := .venv/.ready
 BIN := .venv/bin
@@ -24,6 +24,9 @@ long: $(READY)  ## what is long by nature: paper scale, the smallest machine
 
 bench-batch: $(READY)  ## how near the batch engine comes to the ideal, at three sizes
 	$(BIN)/python benchmarks/batch.py
+
+bench-sim: $(READY)  ## how many events a second the simulator handles, beside a bare heap
+	$(BIN)/python benchmarks/sim.py
 
 cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --master
 	tools/cluster start

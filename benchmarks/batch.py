@@ -33,7 +33,8 @@ from pyspark import StorageLevel
 from ropewalk.arrays.ranks import ranks_of
 from ropewalk.engines.batch import buckets
 from ropewalk.engines.batch.nodes import layout_of
-from ropewalk.engines.batch.run import Job, aligned, compile_all, counted, simulate, task_of
+from ropewalk.engines.batch.run import aligned, compile_all, counted, simulate, task_of
+from ropewalk.engines.job import Job
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import read_table

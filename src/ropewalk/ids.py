@@ -8,7 +8,13 @@ The weight replaces StaN's HASH(STR(p) + STR(q)) (Algorithm 1): it keeps what th
 deterministic, asymmetric) and hashes fixed-width numbers, since concatenated strings are ambiguous ("1" + "23").
 """
 
+from collections.abc import Callable
 from typing import Final
+
+try:  # the same hash in C, seven times as fast
+    from xxhash import xxh64_intdigest
+except ImportError:
+    xxh64_intdigest = None  # type: ignore[assignment]
 
 Hashable = int | str | bytes
 
@@ -43,7 +49,7 @@ def xxhash64(*values: Hashable) -> int:
     return state
 
 
-def mix_long(value: int, state: int) -> int:
+def plain_mix_long(value: int, state: int) -> int:
     """XXH64 of the eight little-endian bytes of `value`, seeded with `state`."""
     mixed = (state + PRIME_5 + 8) & MASK
     mixed ^= _round(value & MASK)
@@ -51,7 +57,7 @@ def mix_long(value: int, state: int) -> int:
     return _avalanche(mixed)
 
 
-def mix_bytes(data: bytes, state: int) -> int:
+def plain_mix_bytes(data: bytes, state: int) -> int:
     """XXH64 of `data`, seeded with `state`."""
     position, length = 0, len(data)
     if length >= STRIPE:
@@ -95,3 +101,17 @@ def _avalanche(mixed: int) -> int:
     mixed ^= mixed >> 29
     mixed = (mixed * PRIME_3) & MASK
     return mixed ^ (mixed >> 32)
+
+
+def c_mix_long(value: int, state: int) -> int:
+    """The same by the C library."""
+    return xxh64_intdigest((value & MASK).to_bytes(8, "little"), state)
+
+
+def c_mix_bytes(data: bytes, state: int) -> int:
+    """The same by the C library."""
+    return xxh64_intdigest(data, state)
+
+
+mix_long: Callable[[int, int], int] = plain_mix_long if xxh64_intdigest is None else c_mix_long
+mix_bytes: Callable[[bytes, int], int] = plain_mix_bytes if xxh64_intdigest is None else c_mix_bytes

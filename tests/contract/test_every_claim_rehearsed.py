@@ -1,7 +1,5 @@
 """Every claim rehearsed at both scales, in a lab that makes and runs nothing: no hour of runs shall end in a slip."""
 
-# ruff: noqa: ARG002 (a lab's own arguments, of which a rehearsal needs few)
-
 import json
 from collections.abc import Callable
 from contextlib import nullcontext

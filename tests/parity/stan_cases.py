@@ -19,6 +19,8 @@ NONE_OR_SOME = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 SHORT = {"rounds": 3, "ttl": st.integers(0, 6), "connectivity": CONNECTIVITIES}
 LONG = {**SHORT, "rounds": 6}  # nodes need time to return, walks to become rare
 
+CONDUCTED = ("sync", "sequential")  # schedules of which the rounds are played from outside
+
 # Every setting that is not the printed protocol's, by itself.
 ALONE: dict[str, dict[str, Any]] = {
     "printed": SHORT,
@@ -36,7 +38,8 @@ ALONE: dict[str, dict[str, Any]] = {
     "churn": {**LONG, "churn": SOME},
 }
 ANY: dict[str, Any] = {
-    **{name: st.sampled_from(allowed) for name, allowed in CHOICES.items() if name != "knowledge"},
+    **{name: st.sampled_from(allowed) for name, allowed in CHOICES.items() if name not in ("knowledge", "manager")},
+    "schedule": st.sampled_from(CONDUCTED),
     **LONG,
     **{name: st.booleans() for name in ("learn", "snoop", "adaptive")},
     "slowest": st.integers(1, 4),

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import functions as F
 
-from ropewalk.engines.batch.run import Job, Outcome, run_of, simulate
+from ropewalk.engines.batch.run import simulate
 from ropewalk.engines.contract import KEEPS
+from ropewalk.engines.job import Job, Outcome, run_of
 from ropewalk.errors import InputError, RunError
 from ropewalk.experiments.run import execute
 from ropewalk.protocols.stan.settings import Settings

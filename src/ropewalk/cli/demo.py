@@ -8,7 +8,7 @@ from ropewalk.cli import options
 from ropewalk.cli.spark import spark_for
 from ropewalk.cli.table import show_run
 from ropewalk.cli.talk import Talk, opening_line, show_json
-from ropewalk.engines.batch.run import Job
+from ropewalk.engines.job import Job
 from ropewalk.experiments.run import chosen, execute
 from ropewalk.experiments.workload import make_workload, settings_of
 from ropewalk.report.page import refuse_unwritable, write_report

@@ -9,8 +9,8 @@ from ropewalk.cli import options
 from ropewalk.cli.spark import spark_for
 from ropewalk.cli.table import show_run
 from ropewalk.cli.talk import Talk, opening_line, say, show_json
-from ropewalk.engines.batch.run import Job
-from ropewalk.engines.contract import FINAL, INITIAL, KEEPS, Keep
+from ropewalk.engines.contract import FINAL, INITIAL, KEEPS, Engine, Keep
+from ropewalk.engines.job import Job
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, Executed, chosen, execute, settings_of, usual_place
 from ropewalk.protocols.catalogue import PROTOCOLS, find
@@ -54,13 +54,15 @@ def command(
 ) -> None:
     """Run a protocol on a workload (the store DIR), store its tables, show its numbers."""
     find(protocol, engine)
+    engine = cast("Engine", engine)
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
-    settings = chosen(universe, told)
+    settings = chosen(universe, told, engine)
     if strict:
         _refuse_additions(settings)
-    job = Job(settings=settings, seed=seed, keep=_kept(keep), fitness=fitness, partitions=partitions)
+    job = Job(settings=settings, seed=seed, engine=engine, keep=_kept(keep), fitness=fitness, partitions=partitions)
     _refuse_idle(settings, {name for name, value in told.items() if value is not None}, job.keep)
+    (_refuse_of_batch if engine == "batch" else _refuse_of_sim)(job, told)
     place = out if out is not None else usual_place(universe, job)
     if report is not None:
         refuse_unwritable(report)
@@ -105,6 +107,33 @@ def _refuse_idle(settings: Settings, told: set[str], keep: frozenset[Keep]) -> N
             raise UsageError(f"{idle[0]} plays no part with --knowledge everything: nobody walks; drop one.")
     if "slowest" in told and not settings.adaptive:
         raise UsageError("--slowest plays no part without --adaptive; add it, or drop --slowest.")
+
+
+def _refuse_of_batch(job: Job, told: dict[str, Any]) -> None:
+    if job.settings.schedule == "timed" or job.settings.manager != "given":
+        what = "--schedule timed" if job.settings.schedule == "timed" else f"--manager {job.settings.manager}"
+        raise UsageError(f"{what} needs nodes with timers, which engine batch has not; add --engine sim.")
+    if told["period"] is not None:
+        raise UsageError(
+            "--period plays no part in engine batch, where rounds take no time; drop it, or add --engine sim."
+        )
+
+
+def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
+    settings = job.settings
+    if settings.knowledge == "everything" or "crashes" in job.keep or job.partitions is not None:
+        what = (
+            "--knowledge everything"
+            if settings.knowledge == "everything"
+            else "--keep crashes"
+            if "crashes" in job.keep
+            else "--partitions"
+        )
+        raise UsageError(f"{what} is for engine batch only; drop it, or --engine sim.")
+    if settings.schedule != "timed" and settings.manager != "given":
+        raise UsageError(f"--manager {settings.manager} needs --schedule timed: rounds from outside leave it no time.")
+    if settings.schedule != "timed" and told["period"] is not None:
+        raise UsageError(f"--period plays no part with --schedule {settings.schedule}; drop one.")
 
 
 def _say_what_was_not_examined(run: Executed) -> None:

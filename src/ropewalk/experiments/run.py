@@ -2,12 +2,14 @@
 
 import shlex
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ropewalk.engines.batch.run import Job, run_of, simulate
-from ropewalk.engines.contract import FINAL, INITIAL, Phase, stage_after
+from ropewalk.engines.batch import run as batch
+from ropewalk.engines.contract import FINAL, INITIAL, Engine, Phase, stage_after
+from ropewalk.engines.job import Job, run_of
+from ropewalk.engines.sim import run as sim
 from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.measures.summary import Row, summary
 from ropewalk.measures.together import measured
@@ -17,7 +19,7 @@ from ropewalk.tables.schema import MEASURES
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import MANIFEST, Manifest, Store, drafted
 
-ENGINE = "batch"
+SIMULATE = {"batch": batch.simulate, "sim": sim.simulate}
 FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does
 
 
@@ -29,19 +31,24 @@ class Executed:
     rows: list[Row]
 
 
-def chosen(universe: Store, told: dict[str, Any]) -> Settings:
-    """The settings of a run: what was told, then what the universe's manifest says, then the defaults."""
+def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch") -> Settings:
+    """The settings of a run: what was told, then what the universe's manifest says, then what is usual for the engine."""
     said = {name: universe.manifest.defaults[name] for name in FROM_WORKLOAD if name in universe.manifest.defaults}
     try:
         Settings(**said)
     except (UsageError, TypeError) as error:
         raise InputError(f"{universe.path / MANIFEST} has unusable defaults: {error}") from error
-    return Settings(**said | {name: value for name, value in told.items() if value is not None})
+    told = {name: value for name, value in told.items() if value is not None}
+    if engine == "sim":  # real nodes have timers of their own, and whoever comes and goes needs somebody to let it in
+        said["schedule"] = "timed"
+        if told.get("churn") and told.get("schedule", "timed") == "timed":
+            said["manager"] = "scamp"
+    return Settings(**said | told)
 
 
 def settings_of(universe: Store, job: Job) -> dict[str, Any]:
     """What a run is made from, besides the seed."""
-    about = {"protocol": NAME, "engine": ENGINE, "universe": universe.manifest.name}
+    about = {"protocol": NAME, "engine": job.engine, "universe": universe.manifest.name}
     return about | asdict(job.settings) | {"keep": sorted(job.keep), "fitness": job.fitness}
 
 
@@ -65,7 +72,10 @@ def usual_place(universe: Store, job: Job) -> Path:
 
 def command_of(universe: Store, job: Job) -> str:
     """What to type to get this run, but for where the universe lies: whatever is not as it usually is on it."""
-    words, usual = ["ropewalk", "simulate", NAME, "UNIVERSE", "--seed", str(job.seed)], chosen(universe, {})
+    words = ["ropewalk", "simulate", NAME, "UNIVERSE", "--seed", str(job.seed)]
+    words += [] if job.engine == "batch" else ["--engine", job.engine]
+    usual = chosen(universe, {"churn": job.settings.churn, "schedule": job.settings.schedule}, job.engine)
+    usual = replace(usual, churn=Settings().churn, schedule=chosen(universe, {}, job.engine).schedule)
     for name, value in asdict(job.settings).items():
         if value != getattr(usual, name):
             words += (
@@ -83,7 +93,7 @@ def execute(
     settings = settings_of(universe, job)
     manifest = Manifest(name=run_of(universe, job), made_by=f"simulate {NAME}", seed=job.seed, settings=settings)
     with drafted(out, manifest, overwrite=overwrite) as draft, session as spark:
-        outcome = simulate(spark, universe, job, draft, phase)
+        outcome = SIMULATE[job.engine](spark, universe, job, draft, phase)
         with phase("measure"):
             measures = measured(spark, outcome.tables, examined=job.fitness)
             write_table(draft, MEASURES, spark.createDataFrame(measures, struct_of(MEASURES)))
@@ -94,7 +104,7 @@ def execute(
     document = {
         "run": manifest.name,
         "protocol": NAME,
-        "engine": ENGINE,
+        "engine": job.engine,
         "seed": job.seed,
         "nodes": outcome.nodes,
         "topics": outcome.topics,

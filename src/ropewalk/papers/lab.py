@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ropewalk.engines.batch.run import Job, run_of
 from ropewalk.engines.contract import Keep, Phase
+from ropewalk.engines.job import Job, run_of
 from ropewalk.errors import UsageError
 from ropewalk.experiments.ingest import ingest
 from ropewalk.experiments.rewire import rewire

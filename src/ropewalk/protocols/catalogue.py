@@ -1,9 +1,16 @@
-"""Every protocol by name, with what it is and which engines can run it."""
+"""Every protocol by name, with what it is, which engines can run it, and how its nodes are made."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, get_args
 
 from ropewalk.errors import UsageError
+from ropewalk.protocols.contract import Contact, Node
+from ropewalk.protocols.sampling import catalogue as sampling
+from ropewalk.protocols.stan import messages as stan_messages
 from ropewalk.protocols.stan import settings as stan
+from ropewalk.protocols.stan.node import Node as StanNode
+from ropewalk.seeds import chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +20,13 @@ class Entry:
     name: str
     sentence: str
     engines: tuple[str, ...]  # which engines can run it
+    variants: dict[str, Callable[[Contact, int], Node]]  # nodes with timers of their own, from who they are and a seed
+    messages: tuple[type[Any], ...]  # all that its nodes may tell each other
+
+
+def _stan(**more: Any) -> Callable[[Contact, int], Node]:
+    settings = stan.Settings(schedule="timed", **more)
+    return lambda me, seed: StanNode(me, settings, seed, chance(seed, "key", me.id))
 
 
 PROTOCOLS = {
@@ -21,7 +35,13 @@ PROTOCOLS = {
         Entry(
             name=stan.NAME,
             sentence="one random overlay per topic, each node's views aligned on the same neighbours (Matos et al.)",
-            engines=("batch",),
+            engines=("batch", "sim"),
+            variants={
+                "given": _stan(),
+                "scamp": _stan(manager="scamp", learn=True),
+                "cyclon": _stan(manager="cyclon", snoop=True, adaptive=True),
+            },
+            messages=get_args(stan_messages.Message) + get_args(sampling.Message),
         ),
     )
 }

@@ -218,6 +218,14 @@ CONNECTIONS = Table(
     large=True,
 )
 
+TRAFFIC = Table(
+    name="traffic",
+    row_is="all messages of one kind that a node sent since the stage before, which ended at `at` seconds",
+    key=("run", "node", "kind", "at"),
+    columns={"run": "string", "node": "long", "kind": "string", "at": "double", "messages": "long", "bytes": "long"},
+    references=(_OF_A_RUN,),
+)
+
 MEASURES = Table(
     name="measures",
     row_is="one named number of one run; group says of what part, usually a stage; spread is a standard deviation",
@@ -242,6 +250,7 @@ TABLES: dict[str, Table] = {
         CRASHES,
         LINKS,
         CONNECTIONS,
+        TRAFFIC,
         MEASURES,
     )
 }

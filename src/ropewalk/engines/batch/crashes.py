@@ -15,8 +15,9 @@ from pyspark.sql import functions as F
 from ropewalk.arrays.chance import chances, stream
 from ropewalk.arrays.delivery import delivery
 from ropewalk.engines.batch.rows import Mapped, sql_schema
-from ropewalk.engines.batch.topics import Left, Longs, Task, read_part, stages
+from ropewalk.engines.batch.topics import Longs, Task, read_part, stages
 from ropewalk.engines.contract import FINAL, INITIAL
+from ropewalk.engines.stages import Left
 from ropewalk.universes.pack import Packed
 
 SHARES = (0.1, 0.2, 0.3)

@@ -4,10 +4,8 @@ subscriptions -> parts -> (kernel) bucket rows and topic rows -> views, overlays
 One job, two shuffles: pairs to parts, records to buckets. No row per link ever exists, unless `links` are asked for.
 """
 
-import json
 import threading
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -15,56 +13,26 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from ropewalk import __version__
 from ropewalk.engines.batch.crashes import after_crashes
 from ropewalk.engines.batch.crashes import compile_kernels as compile_delivery
 from ropewalk.engines.batch.nodes import CONNECTION_COLUMNS, COUNTED, Layout, connecting, counting, layout_of
 from ropewalk.engines.batch.rows import sql_schema
 from ropewalk.engines.batch.topics import (
     ALIGNED,
-    LINK_COLUMNS,
     Task,
     alignment,
     compile_kernels,
     links,
 )
-from ropewalk.engines.contract import FINAL, Keep, Phase
+from ropewalk.engines.contract import FINAL, Phase
+from ropewalk.engines.job import Job, Outcome, of_run, run_of, runs_row
+from ropewalk.engines.stages import LINK_COLUMNS
 from ropewalk.errors import InputError
-from ropewalk.protocols.stan.settings import NAME, Settings
-from ropewalk.tables.frames import conform, hexadecimal, read_table, struct_of, write_table, write_tables
+from ropewalk.tables.frames import hexadecimal, read_table, write_table, write_tables
 from ropewalk.tables.schema import CONNECTIONS, CRASHES, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, VIEWS, Table
-from ropewalk.tables.store import Draft, Store, digest_of
+from ropewalk.tables.store import Draft, Store
 from ropewalk.universes.pack import Packed, pack
 from ropewalk.universes.pack import compile_kernels as compile_dealing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What is to be run."""
-
-    settings: Settings
-    seed: int
-    keep: frozenset[Keep] = frozenset()
-    fitness: bool = True  # whether overlays are examined: components, clustering, diameter
-    partitions: int | None = None  # None: as many as the universe needs
-
-
-@dataclass(slots=True, kw_only=True)
-class Outcome:
-    """What a run came to, besides its tables."""
-
-    run: str
-    digest: str
-    nodes: int
-    topics: int
-    subscriptions: int
-    tables: dict[str, DataFrame] = field(default_factory=dict)
-
-
-def run_of(universe: Store, job: Job) -> str:
-    """The name of a run: the same universe, settings and seed are the same run."""
-    named = {"universe": universe.manifest.digest, "settings": asdict(job.settings), "seed": job.seed}
-    return f"{NAME}-{digest_of(named)}"
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
@@ -98,8 +66,8 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
         draft.manifest.digest = digest
         with phase("write views and overlays"):
             found = ((VIEWS, "node is not null"), (OVERLAYS, "topic is not null"))
-            rows = [(table, _of_run(outcome, table, left_behind.filter(which))) for table, which in found]
-            outcome.tables |= write_tables(draft, [(RUNS, _runs_row(spark, outcome, job, universe)), *rows])
+            rows = [(table, of_run(outcome, table, left_behind.filter(which))) for table, which in found]
+            outcome.tables |= write_tables(draft, [(RUNS, runs_row(spark, outcome, job, universe)), *rows])
     finally:
         left_behind.unpersist()
     # Each of the following is a pass of its own over the parts: to align again costs less than to keep the links.
@@ -170,22 +138,4 @@ def _digest(left_behind: DataFrame) -> str:
 
 
 def _write(draft: Draft, outcome: Outcome, table: Table, frame: DataFrame) -> None:
-    outcome.tables[table.name] = write_table(draft, table, _of_run(outcome, table, frame), unique=True)
-
-
-def _of_run(outcome: Outcome, table: Table, frame: DataFrame) -> DataFrame:
-    return conform(table, frame.select(F.lit(outcome.run).alias("run"), "*"))
-
-
-def _runs_row(spark: SparkSession, outcome: Outcome, job: Job, universe: Store) -> DataFrame:
-    row = {
-        "run": outcome.run,
-        "universe": universe.manifest.name,
-        "protocol": NAME,
-        "settings": json.dumps(asdict(job.settings), sort_keys=True),
-        "engine": "batch",
-        "seed": job.seed,
-        "version": __version__,
-        "digest": outcome.digest,
-    }
-    return spark.createDataFrame([tuple(row[name] for name in RUNS.columns)], struct_of(RUNS))
+    outcome.tables[table.name] = write_table(draft, table, of_run(outcome, table, frame), unique=True)

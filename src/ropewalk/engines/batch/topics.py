@@ -11,17 +11,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ropewalk.arrays import graphs
 from ropewalk.engines.batch import buckets
 from ropewalk.engines.batch.rows import Mapped, filled
 from ropewalk.engines.contract import FINAL, INITIAL, stage_after
+from ropewalk.engines.stages import Left, link_rows, topic_columns
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.machine import cores
 from ropewalk.universes.pack import gathered
 
-EXACT_DIAMETER = 10_000  # members; above that, bounds
-DIAMETER_SOURCES = 256  # that many searches cost little more than one
 SHARED_TOPIC = 1 << 18  # members; the rounds of a larger one are shared by all cores, lest it be left alone at the end
 
 TOPIC_COLUMNS = {
@@ -39,11 +37,8 @@ TOPIC_COLUMNS = {
     "digest": pa.int64(),
     "repeated": pa.int64(),
 }
-FITNESS_COLUMNS = ("weak", "strong", "clustering", "diameter", "in_degree_0", "diameter_at_most")  # as `graphs.fitness`
 BUCKET_COLUMNS = {"heads": pa.large_binary(), "others": pa.large_binary()}
 ALIGNED = pa.schema({"stage": pa.string(), "bucket": pa.int32(), **BUCKET_COLUMNS, **TOPIC_COLUMNS})
-LINK_COLUMNS = {"stage": pa.string(), "topic": pa.int64(), "node": pa.int64(), "neighbour": pa.int64()}
-LINK_LOT = 1 << 17  # rows in a batch of links
 BATCH_BYTES = 4 << 20  # of records in a batch: Java holds whole batches
 
 Ints = NDArray[np.int32]
@@ -62,18 +57,6 @@ class Task:
     keep_rounds: bool
     count_ids: bool
     fitness: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """What a stage left behind in a part: who is there, their ranks, the overlays, and what it cost since the last."""
-
-    stage: str
-    members: kernel.Members
-    ranks: Ints
-    overlays: kernel.Overlays
-    messages: Longs
-    ids: Longs
 
 
 def alignment(task: Task) -> Mapped:
@@ -98,7 +81,7 @@ def links(task: Task) -> Mapped:
         if part is not None:
             members, ranks, _ = part
             for left in stages(task, members, ranks):
-                yield from _link_rows(left)
+                yield from link_rows(left)
 
     return list_links
 
@@ -178,37 +161,11 @@ def _blobs(numbers: Ints, starts: Longs) -> "pa.Array[pa.Scalar[pa.DataType]]":
 
 def _topic_rows(task: Task, left: Left, repeated: int) -> pa.RecordBatch:
     """What is known of each overlay that has members."""
-    members, overlays = left.members, left.overlays
-    columns: dict[str, NDArray[np.generic]] = {
-        "bucket": (members.topics % task.buckets).astype(np.int32),  # only to spread them: topics have no bucket
-        "topic": members.topics,
-        "members": np.diff(members.offsets),
-        "links": np.diff(overlays.starts[members.offsets]),
-        "messages": left.messages,
-        "repeated": np.full(members.topics.size, repeated),
-    }
-    if task.count_ids:
-        columns["ids"] = left.ids
-    if left.stage == FINAL:
-        columns["digest"] = kernel.digests(members, overlays)
-    if task.fitness:
-        found = graphs.fitness(members.offsets, overlays.starts, overlays.links, EXACT_DIAMETER, DIAMETER_SOURCES)
-        columns |= dict(zip(FITNESS_COLUMNS, found, strict=True))
+    topics = left.members.topics
+    columns = topic_columns(left, fitness=task.fitness, ids=task.count_ids)
+    columns["bucket"] = (topics % task.buckets).astype(np.int32)  # only to spread them: topics have no bucket
+    columns["repeated"] = np.full(topics.size, repeated)
     used = np.flatnonzero(columns["members"])
     stage = pa.array([left.stage] * used.size, pa.string())
     arrays = {name: pa.array(values[used]) for name, values in columns.items()}
     return filled(ALIGNED, used.size, stage=stage, **arrays)
-
-
-def _link_rows(left: Left) -> Iterator[pa.RecordBatch]:
-    members, overlays = left.members, left.overlays
-    sizes = np.diff(overlays.starts)
-    counts = np.diff(members.offsets)
-    topics = np.repeat(np.repeat(members.topics, counts), sizes)
-    firsts = np.repeat(np.repeat(members.offsets[:-1], counts), sizes)
-    nodes, neighbours = np.repeat(members.ids, sizes), members.ids[firsts + overlays.links]
-    for first in range(0, topics.size, LINK_LOT):
-        lot = slice(first, first + LINK_LOT)
-        columns = [pa.array(column[lot]) for column in (topics, nodes, neighbours)]
-        stage = pa.array([left.stage] * len(columns[0]), pa.string())
-        yield pa.RecordBatch.from_arrays([stage, *columns], schema=pa.schema(LINK_COLUMNS))

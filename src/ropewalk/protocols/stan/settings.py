@@ -6,11 +6,12 @@ from typing import Literal, get_args
 
 from ropewalk.errors import UsageError
 from ropewalk.parameters import parameter, refuse_unless
+from ropewalk.protocols.sampling.contract import ManagerName
 
 NAME = "stan"
 
 Overlay = Literal["fixed", "erdos-renyi"]
-Schedule = Literal["sync", "sequential"]
+Schedule = Literal["sync", "sequential", "timed"]
 FanOut = Literal["printed", "two-way"]
 Weight = Literal["printed", "keyed", "pair", "target", "ring"]
 Collect = Literal["views", "visited"]
@@ -22,10 +23,12 @@ CHOICES = {
     "weight": get_args(Weight),
     "collect": get_args(Collect),
     "knowledge": get_args(Knowledge),
+    "manager": get_args(ManagerName),
 }
 
 LONGEST_WALK = 255  # ours: far beyond any overlay's diameter, and it fits a byte on the wire
 LONGEST_WAIT = 1 << 20  # ours: rounds; longer than any run
+SHORTEST_PERIOD, LONGEST_PERIOD = 0.001, 1e6  # ours, seconds: as fast as a local network, as slow as a fortnight
 RETURN = 0.5  # ours: the probability that a node that is gone is back in the next round
 # what plays no part where everything is known at once
 WALKING = ("rounds", "ttl", "schedule", "collect", "learn", "snoop", "adaptive", "slowest", "loss", "churn")
@@ -44,7 +47,8 @@ class Settings:
     connectivity: float = parameter("Probability that an overlay is connected.", default=0.99)  # StaN 3.3
     # StaN 3.4: "runs in lock step mode"; sequential is ours, nearer to what real nodes do
     schedule: Schedule = parameter(
-        "Walks on views frozen for the round, or one after the other on live ones.", default="sync"
+        "Walks on views frozen for the round, one after the other on live ones, or each by a timer of its own.",
+        default="sync",
     )
     # StaN 3.3; two-way is ours: links that carry events both ways need half of it
     fanout: FanOut = parameter("View sizes: ln n + c, or half of it for links used both ways.", default="printed")
@@ -62,6 +66,9 @@ class Settings:
     loss: float = parameter("Probability that a message is lost.", default=0.0)  # StaN 3: in its supplement
     # StaN 3: in its supplement. Half of those who go crash, half leave; whoever is gone returns with probability 1/2.
     churn: float = parameter("Probability that a node goes between two rounds.", default=0.0)
+    # StaN 2.2 takes "any" manager and 3 none; the two others are SCAMP, which it names, and Cyclon
+    manager: ManagerName = parameter("Who keeps overlays connected and sizes views.", default="given")
+    period: float = parameter("Seconds from one walk to the next.", default=30.0)  # StaN 3.2
     # StaN 3: in its supplement, "a global-omniscient approach"
     knowledge: Knowledge = parameter("Walks, or everything at once: the best possible.", default="walks")
 
@@ -77,6 +84,7 @@ class Settings:
             raise UsageError(f"connectivity is {self.connectivity}, but must be a probability between 0 and 1.")
         refuse_unless(0, 1, loss=self.loss, churn=self.churn)
         refuse_unless(1, LONGEST_WAIT, slowest=self.slowest)
+        refuse_unless(SHORTEST_PERIOD, LONGEST_PERIOD, period=self.period)
         if self.overlay == "erdos-renyi" and self.fanout == "two-way":
             raise UsageError("fanout two-way goes with overlay fixed: half an Erdos-Renyi digraph is not connected.")
 

@@ -1,0 +1,1 @@
+"""What must hold in every history, whatever goes wrong: one invariant per file."""

@@ -1,0 +1,57 @@
+"""Everything that a node remembers has a bound, and so has everything that it sends."""
+
+from typing import ClassVar
+
+from ropewalk.engines.sim.invariants.contract import Invariant
+from ropewalk.engines.sim.population import Population
+from ropewalk.engines.sim.simulator import Process
+from ropewalk.protocols.contract import Effect, Input, Send
+from ropewalk.protocols.links import OUTBOX
+from ropewalk.protocols.sampling.cyclon import node as cyclon
+from ropewalk.protocols.sampling.scamp import node as scamp
+from ropewalk.protocols.stan.following import MOST_GONE
+from ropewalk.protocols.stan.node import MOST_PER_HOP, MOST_WAYS, Node
+
+
+class Bounded(Invariant):
+    """Checked for the node's memory and for what it wants sent."""
+
+    name: ClassVar[str] = "every queue bounded"
+
+    def after(
+        self,
+        population: Population,  # noqa: ARG002
+        process: Process,  # noqa: ARG002
+        node: Node,
+        event: Input,  # noqa: ARG002
+        effects: list[Effect],
+    ) -> str | None:
+        """See `Invariant`."""
+        if len(node.ways) > MOST_WAYS:
+            return f"remembers {len(node.ways)} ways back, of {MOST_WAYS} allowed"
+        for other, link in node.links.by_id.items():
+            if len(link.outbox or ()) > OUTBOX:
+                return f"keeps {len(link.outbox or ())} messages for {other}, of {OUTBOX} allowed"
+        for topic, following in node.topics.items():
+            if len(following.gone) > MOST_GONE:
+                return f"remembers {len(following.gone)} who are gone from {topic}, of {MOST_GONE} allowed"
+            wrong = _of_manager(following.manager)
+            if wrong is not None:
+                return f"{wrong} on {topic}"
+        most = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics))
+        for effect in effects:
+            if isinstance(effect, Send) and effect.message.contacts() > most:
+                return f"sends a {effect.message.kind} that names {effect.message.contacts()}, of {most} allowed"
+        return None
+
+
+def _of_manager(manager: object) -> str | None:
+    match manager:
+        case cyclon.Node() if len(manager.table) > manager.settings.table_size:
+            return f"has {len(manager.table)} addresses, of {manager.settings.table_size} allowed"
+        case scamp.Node() if len(manager.seen) > scamp.MOST_REQUESTS:
+            return f"counts {len(manager.seen)} requests, of {scamp.MOST_REQUESTS} allowed"
+        case scamp.Node() if len(manager.known) > scamp.KNOWN:
+            return f"remembers {len(manager.known)} nodes, of {scamp.KNOWN} allowed"
+        case _:
+            return None

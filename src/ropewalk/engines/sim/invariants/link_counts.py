@@ -1,0 +1,54 @@
+"""A link is used exactly as often as topics use it, in either direction, and none is open that nobody will use or close."""
+
+from typing import ClassVar
+
+from ropewalk.engines.sim.invariants.contract import Invariant
+from ropewalk.engines.sim.population import Population
+from ropewalk.engines.sim.simulator import Process
+from ropewalk.protocols.contract import Effect, Input
+from ropewalk.protocols.stan.node import Node
+
+
+class LinkCounts(Invariant):
+    """Checked for every link of the node; at rest both ends must also agree on who holds whom."""
+
+    name: ClassVar[str] = "link counts"
+
+    def after(
+        self,
+        population: Population,  # noqa: ARG002
+        process: Process,  # noqa: ARG002
+        node: Node,
+        event: Input,  # noqa: ARG002
+        effects: list[Effect],  # noqa: ARG002
+    ) -> str | None:
+        """See `Invariant`."""
+        uses = dict.fromkeys(node.links.by_id, 0)
+        for topic, following in node.topics.items():
+            for contact in [*following.overlay.view.contacts, *following.overlay.held_by.values()]:
+                if contact.id not in uses:
+                    return f"is linked with {contact.id} on {topic} without a link"
+                uses[contact.id] += 1
+        for other, link in node.links.by_id.items():
+            if link.uses != uses[other]:
+                return f"counts {link.uses} uses of its link to {other}, but there are {uses[other]}"
+            if uses[other] and not link.up:
+                return f"uses its link to {other} before it is up"
+        return None
+
+    def at_rest(self, population: Population) -> str | None:
+        """See `Invariant`."""
+        for node, process in population.simulator.processes.items():
+            known = {other for other, link in population.node(node).links.by_id.items() if link.up}
+            if known != set(process.linked):
+                return f"node {node} has links {sorted(process.linked)}, but knows of {sorted(known)}"
+            for topic, following in population.node(node).topics.items():
+                for contact in following.overlay.view.contacts:
+                    other = population.node(contact.id).topics.get(topic)
+                    if other is None or node not in other.overlay.held_by:
+                        return f"node {node} holds {contact.id} on {topic}, which does not know it"
+                for holder in following.overlay.held_by:
+                    theirs = population.node(holder).topics.get(topic)
+                    if theirs is None or not theirs.overlay.view.holds(node):
+                        return f"node {node} believes that {holder} holds it on {topic}, which is not so"
+        return None

@@ -1,0 +1,38 @@
+"""A view holds at most its size, nobody twice, best first; and no walk or level lets it grow beyond what is allowed."""
+
+from typing import ClassVar
+
+from ropewalk.engines.sim.invariants.contract import Invariant
+from ropewalk.engines.sim.population import Population
+from ropewalk.engines.sim.simulator import Process
+from ropewalk.protocols.contract import Effect, Input
+from ropewalk.protocols.stan.node import Node
+
+
+class ViewBounds(Invariant):
+    """Checked for every topic of the node."""
+
+    name: ClassVar[str] = "view bounds"
+
+    def after(
+        self,
+        population: Population,  # noqa: ARG002
+        process: Process,  # noqa: ARG002
+        node: Node,
+        event: Input,  # noqa: ARG002
+        effects: list[Effect],  # noqa: ARG002
+    ) -> str | None:
+        """See `Invariant`."""
+        for topic, following in node.topics.items():
+            view = following.overlay.view
+            ids = [contact.id for contact in view.contacts]
+            if len(ids) > view.size:
+                return f"holds {len(ids)} neighbours on {topic}, of {view.size} allowed"
+            if following.level.most is not None and view.size > following.level.most:
+                return f"may hold {view.size} neighbours on {topic}, but its level allows {following.level.most}"
+            if len(set(ids)) < len(ids):
+                return f"holds somebody twice on {topic}"
+            ranks = [(view.weigh(other), other) for other in ids]
+            if ranks != sorted(ranks) or [weight for weight, _ in ranks] != view.weights:
+                return f"its view on {topic} is out of order"
+        return None

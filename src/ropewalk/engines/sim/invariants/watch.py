@@ -1,0 +1,69 @@
+"""Asks every invariant after every input, and stops the history at the first that is broken."""
+
+from ropewalk.engines.sim.invariants.bounded import Bounded
+from ropewalk.engines.sim.invariants.connected import Connected
+from ropewalk.engines.sim.invariants.contract import Invariant
+from ropewalk.engines.sim.invariants.link_counts import LinkCounts
+from ropewalk.engines.sim.invariants.make_before_break import MakeBeforeBreak
+from ropewalk.engines.sim.invariants.no_disclosure import NoDisclosure
+from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
+from ropewalk.engines.sim.invariants.quiescent import Quiescent
+from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
+from ropewalk.engines.sim.population import Population
+from ropewalk.engines.sim.simulator import Process
+from ropewalk.errors import RunError
+from ropewalk.protocols.contract import Effect, Input, Send
+from ropewalk.protocols.stan.node import Node
+
+
+class BrokenError(RunError):
+    """An invariant did not hold."""
+
+
+def all_invariants() -> list[Invariant]:
+    """Every invariant there is, each with an empty memory."""
+    return [
+        ViewBounds(),
+        NoSelfLink(),
+        LinkCounts(),
+        MakeBeforeBreak(),
+        Bounded(),
+        NoDisclosure(),
+        Quiescent(),
+        Connected(),
+    ]
+
+
+class Watch:
+    """An observer of a simulation. `population` must be set before anything happens."""
+
+    population: Population
+
+    def __init__(self, invariants: list[Invariant] | None = None) -> None:
+        self.invariants = all_invariants() if invariants is None else invariants
+
+    def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:
+        """Nothing to ask: what is sent was an effect before."""
+
+    def handling(self, process: Process, event: Input, now: float) -> None:  # noqa: ARG002
+        """Let invariants note how things are."""
+        node = process.node
+        assert isinstance(node, Node)
+        for invariant in self.invariants:
+            invariant.before(self.population, process, node, event)
+
+    def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:
+        """Ask about the node that took an input in."""
+        node = process.node
+        assert isinstance(node, Node)
+        for invariant in self.invariants:
+            wrong = invariant.after(self.population, process, node, event, effects)
+            if wrong is not None:
+                raise BrokenError(f"{invariant.name}: node {node.me.id} at {now:.3f} s, after {event}: {wrong}.")
+
+    def at_rest(self) -> None:
+        """Ask about everybody."""
+        for invariant in self.invariants:
+            wrong = invariant.at_rest(self.population)
+            if wrong is not None:
+                raise BrokenError(f"{invariant.name}: at rest: {wrong}.")

@@ -1,0 +1,136 @@
+"""The nodes of a universe in the simulator: who follows what, who is there, and what happens to them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ropewalk.engines.sim.simulator import NOTICED, Simulator
+from ropewalk.protocols.contract import Contact, Leave, Level, Subscribe, Unsubscribe
+from ropewalk.protocols.stan.node import Node
+from ropewalk.protocols.stan.settings import Settings
+from ropewalk.seeds import chance, pick
+
+Views = dict[int, dict[int, list[int]]]  # topic -> member -> its neighbours, best first
+
+INTRODUCED = 3  # ours: whom a newcomer is told of, since the first may be gone before it answers
+
+What = Literal["join", "leave", "crash", "restart", "freeze", "subscribe", "unsubscribe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that happens to a node at some moment."""
+
+    at: float
+    node: int
+    what: What
+    topic: int = -1  # to subscribe to, or to unsubscribe from
+    seconds: float = 0.0  # for which it is frozen
+
+
+class Population:
+    """StaN nodes in a simulator. Whoever comes is handed what its overlay manager needs to begin with."""
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        members: dict[int, list[int]],
+        settings: Settings,
+        seed: int,
+        levels: dict[int, Level],
+    ) -> None:
+        self.simulator, self.settings, self.seed, self.levels = simulator, settings, seed, levels
+        self.members = {topic: sorted(members[topic]) for topic in sorted(members)}
+        self.follows: dict[int, dict[int, None]] = {}  # node -> the topics that it follows whenever it is there
+        for topic, nodes in self.members.items():
+            for node in nodes:
+                self.follows.setdefault(node, {})[topic] = None
+        self.contacts = {node: Contact(node) for node in sorted(self.follows)}
+        self.turns: dict[int, dict[int, int]] = {}  # of those that are gone: walks started, by topic
+        self.comings = 0  # who came or subscribed so far; labels what they are handed
+
+    def node(self, node: int) -> Node:
+        """The state machine of a node that is there."""
+        found = self.simulator.processes[node].node
+        assert isinstance(found, Node)
+        return found
+
+    def is_there(self, node: int) -> bool:
+        """Whether it runs."""
+        return node in self.simulator.processes
+
+    def there(self, topic: int) -> list[int]:
+        """The members of a topic that run and follow it now."""
+        return [
+            node for node in self.members[topic] if node in self.simulator.processes and topic in self.follows[node]
+        ]
+
+    def views(self) -> Views:
+        """Who holds whom now, by topic."""
+        found: Views = {topic: {} for topic in self.members}
+        for node in self.contacts:
+            if node in self.simulator.processes:
+                for topic, following in self.node(node).topics.items():
+                    found[topic][node] = [contact.id for contact in following.overlay.view.contacts]
+        return found
+
+    def start(self, nodes: Iterable[int]) -> None:
+        """Let nodes run; they follow nothing yet."""
+        for node in nodes:
+            key = chance(self.seed, "key", node)
+            started = Node(self.contacts[node], self.settings, self.seed, key)
+            started.turns = self.turns.pop(node, {})
+            self.simulator.start(started)
+
+    def subscribe(self, node: int, topic: int, view: Iterable[int]) -> None:
+        """Have a node follow a topic, with these to begin with."""
+        contacts = tuple(self.contacts[other] for other in view)
+        self.simulator.tell(node, Subscribe(topic, contacts, self.levels.get(topic, Level())))
+
+    def take_away(self, node: int, *, crash: bool, noticed: float = NOTICED) -> None:
+        """Let a node go, with a good-bye or without."""
+        self.turns[node] = {topic: following.turn for topic, following in self.node(node).topics.items()}
+        if crash:
+            self.simulator.crash(node, noticed)
+            return
+        self.simulator.tell(node, Leave())
+        self.settle()
+        self.simulator.retire(node)
+
+    def drawn_view(self, node: int, topic: int, *labels: int) -> list[int]:
+        """As many as the topic's fan-out, or a few where the manager makes the view, drawn from those that are there."""
+        others = [other for other in self.there(topic) if other != node]
+        wanted = INTRODUCED if self.settings.manager == "scamp" else self.settings.fan_out(len(others) + 1)
+        size = min(wanted, len(others))
+        found: dict[int, None] = {} if size < len(others) else dict.fromkeys(others)
+        draw = 0
+        while len(found) < size:
+            found[others[pick(chance(self.seed, "join", topic, node, *labels, draw), len(others))]] = None
+            draw += 1
+        return list(found)
+
+    def perform(self, act: Act) -> None:
+        """Make happen to a node what is to happen, if it can."""
+        self.comings += 1
+        running = self.is_there(act.node)
+        match act.what:
+            case "join" | "restart" if not running:
+                self.start([act.node])
+                for topic in self.follows[act.node]:
+                    self.subscribe(act.node, topic, self.drawn_view(act.node, topic, self.comings))
+            case "leave" | "crash" if running:
+                self.take_away(act.node, crash=act.what == "crash")
+            case "freeze" if running:
+                self.simulator.freeze(act.node, act.seconds)
+            case "subscribe" if running and act.topic not in self.follows[act.node]:
+                self.follows[act.node][act.topic] = None
+                self.subscribe(act.node, act.topic, self.drawn_view(act.node, act.topic, self.comings))
+            case "unsubscribe" if running and act.topic in self.follows[act.node]:
+                del self.follows[act.node][act.topic]
+                self.simulator.tell(act.node, Unsubscribe(act.topic))
+            case _:
+                pass
+
+    def settle(self) -> None:
+        """Let everything happen that is due by now."""
+        self.simulator.run(until=self.simulator.now)

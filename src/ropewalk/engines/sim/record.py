@@ -1,0 +1,87 @@
+"""What a simulation leaves on record: who sent how much of what, and one hash of everything that happened."""
+
+import hashlib
+
+from ropewalk.engines.sim.simulator import Process
+from ropewalk.protocols.contract import Effect, Input, LinkDown, LinkUp, Received, Send, TimerFired, size_of
+
+PUBLISHED = ("walk", "reply")  # the messages that the paper's protocol has, and the batch engine counts
+
+
+class Traffic:
+    """Messages and bytes, by node and kind; and by topic those of the paper's protocol, with the ids that they carry."""
+
+    def __init__(self) -> None:
+        self.by_node: dict[int, dict[str, list[int]]] = {}  # node -> kind -> [messages, bytes]
+        self.by_topic: dict[int, list[int]] = {}  # topic -> [messages, ids]
+
+    def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:  # noqa: ARG002
+        """See `Observer`."""
+        message = send.message
+        kind = message.kind
+        counts = self.by_node.setdefault(sender.contact.id, {}).setdefault(kind, [0, 0])
+        counts[0] += 1
+        counts[1] += size_of(message)
+        if kind in PUBLISHED:
+            counts = self.by_topic.setdefault(message.topic, [0, 0])
+            counts[0] += 1
+            counts[1] += message.contacts()
+
+    def handling(self, process: Process, event: Input, now: float) -> None:
+        """See `Observer`."""
+
+    def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:
+        """See `Observer`."""
+
+    def clear(self) -> None:
+        """Begin anew, for the next stage."""
+        self.by_node.clear()
+        self.by_topic.clear()
+
+
+class Trace:
+    """One hash over every input, in order: two histories are the same if their traces are.
+
+    With `node` and `topic` only what that node is told and answers about that topic counts.
+    """
+
+    def __init__(self, node: int | None = None, topic: int | None = None) -> None:
+        self.node, self.topic = node, topic
+        self._hash = hashlib.blake2b(digest_size=16)
+
+    @property
+    def digest(self) -> str:
+        """The hash so far."""
+        return self._hash.hexdigest()
+
+    def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:
+        """See `Observer`."""
+        if self.node in (sender.contact.id, None) and self.topic in (send.message.topic, None):
+            self._note("sent", sender.contact.id, send.to.id, *_said(send.message), now, copies)
+
+    def handling(self, process: Process, event: Input, now: float) -> None:
+        """See `Observer`."""
+
+    def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:  # noqa: ARG002
+        """See `Observer`."""
+        node = process.contact.id
+        if self.node not in (node, None):
+            return
+        match event:
+            case Received(sender, message) if self.topic in (message.topic, None):
+                self._note("received", node, sender.id, *_said(message), now)
+            case TimerFired(timer) if self.topic in (getattr(timer, "topic", None), None):
+                self._note("timer", node, type(timer).__name__, getattr(timer, "topic", -1), now)
+            case LinkUp(contact) | LinkDown(contact, _) if self.topic is None:
+                self._note(type(event).__name__, node, contact.id, now)
+            case _:
+                pass
+
+    def _note(self, *said: object) -> None:
+        self._hash.update(repr(said).encode())
+
+
+def _said(message: object) -> tuple[object, ...]:
+    """A message in words that do not depend on the order of a set."""
+    named = sorted(contact.id for contact in getattr(message, "seen", ()))
+    return (type(message).__name__, message.labels(), *named)  # type: ignore[attr-defined]

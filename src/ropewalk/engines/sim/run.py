@@ -1,0 +1,139 @@
+"""One StaN run in the simulator on a stored universe: the same tables as the batch engine's, from messages and timers."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from ropewalk.engines.contract import FINAL, INITIAL, Phase, stage_after
+from ropewalk.engines.job import Job, Outcome, of_run, run_of, runs_row
+from ropewalk.engines.sim import rounds, timed
+from ropewalk.engines.sim.network import Loss as MessageLoss
+from ropewalk.engines.sim.network import Network, Rule, WideArea
+from ropewalk.engines.sim.population import Population, Views
+from ropewalk.engines.sim.record import Traffic
+from ropewalk.engines.sim.simulator import Simulator
+from ropewalk.engines.sim.tables import as_arrow, connection_columns, left_by, view_columns, views_of
+from ropewalk.engines.stages import Left, Longs, link_rows, topic_columns
+from ropewalk.errors import InputError, UsageError
+from ropewalk.protocols.stan import kernel
+from ropewalk.protocols.stan.settings import Settings
+from ropewalk.tables.frames import hexadecimal, read_table, write_tables
+from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, TRAFFIC, VIEWS, Table
+from ropewalk.tables.store import Draft, Store
+
+MOST_SUBSCRIPTIONS = 3_000_000  # ours: every node lies in the memory of one process, which takes some 3 kB for each
+
+
+def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
+    """Run StaN on a universe and write its tables into a draft."""
+    with phase("read the universe"):
+        members = _members(spark, universe)
+        overlays = kernel.initial(members, job.settings, job.seed)
+    node_ids = np.unique(members.ids)
+    traffic = Traffic()
+    population = _population(members, job, traffic)
+    stages: list[Left] = []
+    sent: list[tuple[float, Traffic]] = []
+    for stage, views in _stages(population, views_of(members, overlays), traffic, phase):
+        if stage in (INITIAL, FINAL) or "rounds" in job.keep:
+            stages.append(left_by(stage, views, node_ids, traffic.by_topic))
+            sent.append((population.simulator.now, _copied(traffic)))
+            traffic.clear()
+    outcome = Outcome(
+        run=run_of(universe, job),
+        digest=hexadecimal(int(np.bitwise_xor.reduce(kernel.digests(stages[-1].members, stages[-1].overlays)))),
+        nodes=node_ids.size,
+        topics=members.topics.size,
+        subscriptions=members.ids.size,
+    )
+    draft.manifest.digest = outcome.digest
+    with phase("write the tables"):
+        tables = [(RUNS, runs_row(spark, outcome, job, universe))]
+        for table, rows in _tables(stages, sent, node_ids, job):
+            tables.append((table, of_run(outcome, table, spark.createDataFrame(rows))))
+        outcome.tables |= write_tables(draft, tables)
+    return outcome
+
+
+def _members(spark: SparkSession, universe: Store) -> kernel.Members:
+    rows = universe.manifest.tables[SUBSCRIPTIONS.name].rows
+    if rows > MOST_SUBSCRIPTIONS:
+        raise UsageError(
+            f"{universe.path} has {rows} subscriptions, but the simulator takes at most {MOST_SUBSCRIPTIONS};"
+            " use --engine batch, or cut a smaller universe."
+        )
+    table = read_table(spark, universe, SUBSCRIPTIONS).toArrow()
+    topics, nodes = (table.column(name).to_numpy() for name in ("topic", "node"))
+    order = np.lexsort((nodes, topics))
+    topics, nodes = topics[order], nodes[order]
+    if rows != nodes.size or np.any((np.diff(topics) == 0) & (np.diff(nodes) == 0)):
+        raise InputError(f"{universe.folder_of(SUBSCRIPTIONS)} is not as its manifest says; make the store again.")
+    names, firsts = np.unique(topics, return_index=True)
+    return kernel.Members(names, np.append(firsts, nodes.size).astype(np.int64), nodes)
+
+
+def _population(members: kernel.Members, job: Job, traffic: Traffic) -> Population:
+    offsets = members.offsets.tolist()
+    ids = members.ids.tolist()
+    followed = {topic: ids[offsets[place] : offsets[place + 1]] for place, topic in enumerate(members.topics.tolist())}
+    simulator = Simulator(Network(rules_of(job.settings, job.seed)), [traffic])
+    return Population(simulator, followed, job.settings, job.seed, {})
+
+
+def rules_of(settings: Settings, seed: int) -> list[Rule]:
+    """The network of a run: perfect but for loss where rounds are conducted, wide-area where nodes have timers."""
+    if settings.schedule != "timed":
+        return [rounds.WalkLoss(seed, settings.loss)] if settings.loss else []
+    return [*([MessageLoss(seed, settings.loss)] if settings.loss else []), WideArea(seed)]
+
+
+def _stages(population: Population, initial: Views, traffic: Traffic, phase: Phase) -> Iterator[tuple[str, Views]]:
+    settings = population.settings
+    how = timed if settings.schedule == "timed" else rounds
+    with phase("let all nodes subscribe"):
+        how.begin(population, initial)
+    traffic.clear()  # what it takes to set the stage is not part of the play
+    yield INITIAL, population.views()
+    playing = how.play(population)
+    for turn in range(1, settings.rounds + 1):
+        with phase(f"round {turn} of {settings.rounds}"):
+            next(playing)
+        yield stage_after(turn, settings.rounds), population.views()
+    if not settings.rounds:
+        yield FINAL, population.views()
+
+
+def _copied(traffic: Traffic) -> Traffic:
+    copy = Traffic()
+    copy.by_node = {node: dict(kinds) for node, kinds in traffic.by_node.items()}
+    return copy
+
+
+def _tables(
+    stages: list[Left], sent: list[tuple[float, Traffic]], node_ids: Longs, job: Job
+) -> Iterator[tuple[Table, pa.Table]]:
+    views = [as_arrow(left.stage, view_columns(left, node_ids)) for left in stages]
+    yield VIEWS, pa.concat_tables(views)
+    overlays = []
+    for left in stages:
+        columns = topic_columns(left, fitness=job.fitness, ids="traffic" in job.keep)
+        used = np.flatnonzero(columns["members"])
+        columns.pop("digest", None)
+        overlays.append(as_arrow(left.stage, {name: values[used] for name, values in columns.items()}))
+    yield OVERLAYS, pa.concat_tables(overlays)
+    if "links" in job.keep:
+        yield LINKS, pa.Table.from_batches([batch for left in stages for batch in link_rows(left)])
+    if "connections" in job.keep:
+        pairs = [as_arrow(left.stage, connection_columns(left, node_ids)) for left in stages]
+        yield CONNECTIONS, pa.concat_tables(pairs)
+    if "traffic" in job.keep:
+        rows = [
+            (node, kind, at, messages, size)
+            for at, counted in sent
+            for node, kinds in counted.by_node.items()
+            for kind, (messages, size) in kinds.items()
+        ]
+        names = ("node", "kind", "at", "messages", "bytes")
+        yield TRAFFIC, pa.table(dict(zip(names, zip(*rows, strict=True), strict=True)))

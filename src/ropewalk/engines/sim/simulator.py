@@ -1,0 +1,227 @@
+"""The loop: take the next input from the queue, hand it to its node, do what the node answers. Nothing else.
+
+The queue is ordered by (time, sequence), so what happens at the same moment happens in the order in which it was brought
+about. Links are between processes: a node that crashes and comes back is another process, which inherits nothing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import ClassVar, Protocol
+
+from ropewalk.engines.sim.network import Network
+from ropewalk.protocols.contract import (
+    Cause,
+    Connect,
+    Contact,
+    Disconnect,
+    Effect,
+    Input,
+    LinkDown,
+    LinkUp,
+    Message,
+    Node,
+    Received,
+    Send,
+    SetTimer,
+    TimerFired,
+)
+
+UNANSWERED = 3.0  # ours, seconds: how long a node tries to connect
+NOTICED = 1.0  # ours, seconds: how long it takes until a broken connection is noticed
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What opens a link, and its answer: the network may delay or lose them like any message."""
+
+    kind: ClassVar[str] = "hello"
+    topic: ClassVar[int] = -1
+
+    def contacts(self) -> int:
+        """Nobody is named but who sends it."""
+        return 0
+
+    def labels(self) -> tuple[int, ...]:
+        """One at a time."""
+        return ()
+
+
+HELLO = Hello()
+
+
+class Process:
+    """A node that runs, with its end of every link."""
+
+    __slots__ = ("alive", "contact", "frozen_until", "linked", "node")
+
+    def __init__(self, node: Node) -> None:
+        self.node, self.contact = node, node.me
+        self.alive = True
+        self.frozen_until = 0.0  # until then nothing is handled
+        self.linked: dict[int, Process] = {}  # by id, who is at the other end
+
+
+class Observer(Protocol):
+    """Sees everything that happens, and changes nothing."""
+
+    def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:
+        """A message went into the network, which delivers so many copies of it."""
+
+    def handling(self, process: Process, event: Input, now: float) -> None:
+        """A node is about to take an input in."""
+
+    def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:
+        """A node took an input in, and this is what it answered; nothing of that has been done yet."""
+
+
+class Simulator:
+    """Nodes, the network between them, and the queue of what is to happen."""
+
+    def __init__(self, network: Network, observers: Iterable[Observer] = ()) -> None:
+        self.network, self.observers = network, tuple(observers)
+        self.now = 0.0
+        self.processes: dict[int, Process] = {}  # of the nodes that are there, by id
+        self.handled = 0  # inputs so far
+        self.unsent = 0  # messages to where no link was up
+        self._queue: list[tuple[float, int, Process, Input]] = []
+        self._sequence = 0
+
+    @property
+    def waiting(self) -> int:
+        """How much is yet to happen, as far as is known now."""
+        return len(self._queue)
+
+    # What whoever runs it may do
+
+    def start(self, node: Node) -> Process:
+        """Let a node run from now on."""
+        process = self.processes[node.me.id] = Process(node)
+        return process
+
+    def crash(self, node: int, noticed: float = NOTICED) -> None:
+        """Stop a node without a word. Those linked to it notice later; what it has sent is on its way."""
+        process = self.processes.pop(node)
+        process.alive = False
+        for other in process.linked.values():  # until then they have a link that leads nowhere
+            self._push(self.now + noticed, other, LinkDown(process.contact, "failed"))
+
+    def retire(self, node: int) -> None:
+        """Take a node that has said good-bye off the machine."""
+        self.processes.pop(node).alive = False
+
+    def freeze(self, node: int, seconds: float) -> None:
+        """Let a node handle nothing for a while; what comes in waits."""
+        self.processes[node].frozen_until = self.now + seconds
+
+    def tell(self, node: int, event: Input, after: float = 0.0) -> None:
+        """Have an input reach a node."""
+        self._push(self.now + after, self.processes[node], event)
+
+    def run(self, until: float = float("inf")) -> None:
+        """Let everything happen up to this moment, or until nothing is left to happen."""
+        queue, observers = self._queue, self.observers
+        while queue and queue[0][0] <= until:
+            self.now, _, process, event = heappop(queue)
+            if not process.alive:
+                continue
+            if process.frozen_until > self.now:
+                self._push(process.frozen_until, process, event)
+                continue
+            if self._out_of_date(process, event):
+                continue
+            self.handled += 1
+            for observer in observers:
+                observer.handling(process, event, self.now)
+            effects = process.node.handle(event, self.now)
+            for observer in observers:
+                observer.handled(process, event, effects, self.now)
+            for effect in effects:
+                self._do(process, effect)
+        if until != float("inf"):
+            self.now = until
+
+    def drain(self) -> None:
+        """Let everything arrive that is on its way, with no timer firing meanwhile: they fire later, if it runs on."""
+        timers = [entry for entry in self._queue if isinstance(entry[3], TimerFired)]
+        now = self.now
+        self._queue = [entry for entry in self._queue if not isinstance(entry[3], TimerFired)]
+        heapify(self._queue)
+        while self._queue:
+            self.run(self._queue[0][0])
+            timers += [entry for entry in self._queue if isinstance(entry[3], TimerFired)]
+            self._queue = [entry for entry in self._queue if not isinstance(entry[3], TimerFired)]
+            heapify(self._queue)
+        self._queue, self.now = timers, now
+        heapify(self._queue)
+
+    def _out_of_date(self, process: Process, event: Input) -> bool:
+        """News of a link that is old by now: it broke before it was up, or there is another one already."""
+        match event:
+            case LinkUp():
+                return event.contact.id not in process.linked
+            case LinkDown():
+                target = process.linked.get(event.contact.id)
+                if target is not None and target.alive:
+                    return True
+                process.linked.pop(event.contact.id, None)
+                return False
+            case _:
+                return False
+
+    # Effects
+
+    def _do(self, process: Process, effect: Effect) -> None:
+        match effect:
+            case Send():
+                self._send(process, effect)
+            case SetTimer():
+                self._push(self.now + effect.delay, process, TimerFired(effect.timer))
+            case Connect():
+                self._connect(process, effect.contact)
+            case Disconnect():
+                self._disconnect(process, effect.contact, effect.cause)
+
+    def _send(self, process: Process, send: Send) -> None:
+        target = process.linked.get(send.to.id)
+        if target is None:
+            self.unsent += 1
+            return
+        delays = self._delays(process, target.contact, send.message)
+        for observer in self.observers:
+            observer.sent(process, send, self.now, len(delays))
+        received = Received(process.contact, send.message)
+        for delay in delays:
+            self._push(self.now + delay, target, received)
+
+    def _delays(self, process: Process, to: Contact, message: Message) -> list[float]:
+        return self.network.delays(process.contact.id, to.id, message, self.now)
+
+    def _connect(self, process: Process, contact: Contact) -> None:
+        """There and back: both ends are told when the message that makes them certain arrives."""
+        target = self.processes.get(contact.id)
+        there = self._delays(process, contact, HELLO) if target is not None else []
+        back = self.network.delays(contact.id, process.contact.id, HELLO, self.now) if there else []
+        if target is None or not back:
+            self._push(self.now + UNANSWERED, process, LinkDown(contact, "failed"))
+            return
+        if process.linked.get(contact.id) is target:
+            self._push(self.now, process, LinkUp(contact))
+            return
+        process.linked[contact.id], target.linked[process.contact.id] = target, process
+        self._push(self.now + there[0], target, LinkUp(process.contact))
+        self._push(self.now + there[0] + back[0], process, LinkUp(contact))
+
+    def _disconnect(self, process: Process, contact: Contact, cause: Cause) -> None:
+        """What is on its way still arrives, then the other end is told."""
+        target = process.linked.pop(contact.id, None)
+        if target is None:
+            return
+        target.linked.pop(process.contact.id, None)
+        delays = self._delays(process, contact, HELLO)
+        after = delays[0] if delays else NOTICED
+        self._push(self.now + after, target, LinkDown(process.contact, cause))
+
+    def _push(self, time: float, process: Process, event: Input) -> None:
+        heappush(self._queue, (time, self._sequence, process, event))
+        self._sequence += 1

@@ -1,0 +1,159 @@
+"""What every protocol node is: a state machine that is told inputs and answers with effects, and nothing else.
+
+`handle(input, now)` returns a list of effects. A node reads no clock, draws no chance but by hashing its seed with labels,
+opens nothing and sends nothing: whoever drives it (the simulator, or a process with sockets) does what the effects say
+and tells it what came of that. Time is in seconds from any origin, and never goes backwards.
+
+**Send needs a link.** A driver drops what is sent where no link is up. Connect asks for one; LinkUp or LinkDown follows.
+A link is one connection between two nodes, whoever asked for it, and both ends are told of it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+HEADER_BYTES = 32  # ours: kind, topic, source, turn and hop, with the frame around them
+ID_BYTES = 8
+
+Cause = Literal["closed", "left", "failed"]
+"""Why a link is down: an end no longer needs it, an end said good-bye, or it broke or never came up."""
+
+
+class Contact(NamedTuple):
+    """A node as others know it."""
+
+    id: int
+    address: str = ""  # where it can be reached, in words of the transport; empty in the simulator
+
+
+class Message(Protocol):
+    """What one node sends another: a frozen dataclass with bounded fields."""
+
+    kind: ClassVar[str]
+
+    @property
+    def topic(self) -> int:
+        """Which topic it tells of; -1 if none."""
+
+    def contacts(self) -> int:
+        """How many nodes it names, which is what its size depends on."""
+
+    def labels(self) -> tuple[int, ...]:
+        """What tells it from other messages of its kind between the same two nodes at the same moment."""
+
+
+def size_of(message: Message) -> int:
+    """Bytes that a message takes, by a stated model: a header and eight bytes for every node it names."""
+    return HEADER_BYTES + ID_BYTES * message.contacts()
+
+
+# Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message came over a link."""
+
+    sender: Contact
+    message: Any  # one of the protocol's own
+
+
+@dataclass(frozen=True, slots=True)
+class TimerFired:
+    """A timer is due: what SetTimer handed out comes back."""
+
+    timer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUp:
+    """There is a link to this node now, whoever asked for it."""
+
+    contact: Contact
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDown:
+    """There is none any more, or there never was."""
+
+    contact: Contact
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The service that a topic gets; None: as the node's settings say."""
+
+    period: float | None = None  # seconds between two walks
+    connectivity: float | None = None  # the probability that its overlay is connected, which sizes views
+    most: int | None = None  # neighbours, whatever the overlay manager asks for
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """Follow a topic from now on."""
+
+    topic: int
+    contacts: tuple[Contact, ...]  # who is known to follow it: a whole view where views are given, else one suffices
+    level: Level = Level()
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    """Follow it no longer."""
+
+    topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Say good-bye to everybody: nothing will be handled after this."""
+
+
+Command = Subscribe | Unsubscribe | Leave
+Input = Received | TimerFired | LinkUp | LinkDown | Subscribe | Unsubscribe | Leave
+
+
+# Effects
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send a message over the link to this node."""
+
+    to: Contact
+    message: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimer:
+    """Fire this timer after so many seconds. Timers cannot be taken back: whoever gets one checks whether it still matters."""
+
+    delay: float
+    timer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """Bring up a link to this node."""
+
+    contact: Contact
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    """Take down the link to this node."""
+
+    contact: Contact
+    cause: Literal["closed", "left"] = "closed"
+
+
+Effect = Send | SetTimer | Connect | Disconnect
+
+
+class Node(Protocol):
+    """A participant of any protocol, as drivers know it."""
+
+    me: Contact
+
+    def handle(self, event: Input, now: float) -> list[Effect]:
+        """Take one input in; what is to be done about it."""

@@ -1,0 +1,98 @@
+"""The connections of one node, shared by everything that needs them, and counted so that none is closed too early.
+
+A link is used by every topic that has its other end as a neighbour, and by every topic on which the other end has said
+that it holds us. When the last use goes, it idles: a walk may still have to come back along it, and it is often wanted
+again. It is closed when it has idled for a whole period.
+"""
+
+from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Message, Send
+
+OUTBOX = 32  # ours: messages that wait for a link to come up; more would be of no use to anybody
+
+
+class Link:
+    """One connection, or the attempt at one."""
+
+    __slots__ = ("contact", "heard_at", "idle_since", "last_beat", "outbox", "up", "uses")
+
+    def __init__(self, contact: Contact, now: float) -> None:
+        self.contact = contact
+        self.up = False
+        self.uses = 0  # grows when a topic begins to use it, in either direction; shrinks when one ends
+        self.outbox: list[Message] | None = None  # what is sent as soon as it is up
+        self.idle_since = self.heard_at = now
+        self.last_beat = 0  # the number of the last keep-alive from its other end
+
+
+class Links:
+    """All links of a node, by the id at the other end."""
+
+    __slots__ = ("by_id",)
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, Link] = {}  # grows by Connect and LinkUp, shrinks by LinkDown and Disconnect
+
+    def is_up(self, node: int) -> bool:
+        """Whether something can be sent there."""
+        link = self.by_id.get(node)
+        return link is not None and link.up
+
+    def seek(self, contact: Contact, now: float) -> list[Effect]:
+        """See to it that there is a link, or an attempt at one."""
+        return self._sought(contact, now)[1]
+
+    def post(self, contact: Contact, message: Message, now: float) -> list[Effect]:
+        """Send to somebody who need not be linked yet."""
+        link, effects = self._sought(contact, now)
+        if link.up:
+            link.idle_since = now
+            return [Send(contact, message)]
+        if link.outbox is None:
+            link.outbox = []
+        if len(link.outbox) < OUTBOX:
+            link.outbox.append(message)
+        return effects
+
+    def came_up(self, contact: Contact, now: float) -> list[Effect]:
+        """A link is there: what waited for it is sent."""
+        link = self.by_id.get(contact.id)
+        if link is None:
+            link = self.by_id[contact.id] = Link(contact, now)
+        link.up, link.idle_since, link.heard_at, link.last_beat = True, now, now, 0
+        outbox, link.outbox = link.outbox or [], None
+        return [Send(contact, message) for message in outbox]
+
+    def went_down(self, node: int) -> None:
+        """A link is gone, or there never was one; so is what waited for it."""
+        self.by_id.pop(node, None)
+
+    def use(self, node: int) -> None:
+        """A topic begins to use a link that is up."""
+        self.by_id[node].uses += 1
+
+    def release(self, node: int, now: float) -> None:
+        """A topic no longer uses a link, if it is still there."""
+        link = self.by_id.get(node)
+        if link is not None:
+            link.uses -= 1
+            link.idle_since = now
+
+    def close_idle(self, before: float) -> list[Effect]:
+        """Take down what nobody has used since `before`."""
+        idle = [link for link in self.by_id.values() if link.up and not link.uses and link.idle_since <= before]
+        for link in idle:
+            del self.by_id[link.contact.id]
+        return [Disconnect(link.contact) for link in idle]
+
+    def close_all(self) -> list[Effect]:
+        """Say good-bye to everybody."""
+        effects: list[Effect] = [Disconnect(link.contact, "left") for link in self.by_id.values()]
+        self.by_id.clear()
+        return effects
+
+    def _sought(self, contact: Contact, now: float) -> tuple[Link, list[Effect]]:
+        link = self.by_id.get(contact.id)
+        if link is not None:
+            return link, []
+        link = self.by_id[contact.id] = Link(contact, now)
+        return link, [Connect(contact)]

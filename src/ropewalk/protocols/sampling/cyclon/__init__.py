@@ -1,0 +1,1 @@
+"""Cyclon: a small, fresh, random table of addresses, kept by swapping with the oldest entry."""

@@ -1,0 +1,1 @@
+"""No overlay manager: views are handed out from a table."""

@@ -1,0 +1,258 @@
+"""SCAMP: a newcomer is passed about until enough nodes have taken it in, and views size themselves to about (c + 1) ln n.
+
+Paper: Ganesh, Kermarrec, Massoulie, "Peer-to-peer membership management for gossip-based protocols", IEEE TC 2003; steps
+as numbered there under subscription, unsubscription, indirection and recovery from isolation. Ours, marked where it
+happens: the in-view is kept by announced links and the lease by their liveness; what a crash does to sizes; and that a
+replacement names more than one.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ropewalk.protocols.contract import Contact, Effect, Input, LinkDown, Received, Subscribe, TimerFired, Unsubscribe
+from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Offer, Overlay, Post, Request, Shrink
+from ropewalk.seeds import chance, pick, unit
+
+MOST_SEEN = 10  # section 3.1: a request that passes a node more often than this is dropped
+MOST_REQUESTS = 1024  # ours: requests whose passing is counted
+MOST_HOPS = 255  # ours: fits a byte on the wire; far beyond what a request needs
+KNOWN = 16  # ours: nodes remembered, in case that all neighbours are gone or the overlay has come apart
+FAILURES = 4  # ours: how often in a row one of them may fail to answer before it is forgotten
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a topic's overlay is to withstand."""
+
+    copies: int = 1  # the paper's c: failures tolerated; section 3.1
+    budget: float = 2.0  # ours: of the walk to a random contact, some 20 steps in an overlay of 1000; 0: no such walk
+    patience: int = 2  # ours: periods without being held by anybody before a node subscribes anew
+    explore: int = (
+        4  # ours: every so many periods a walk begins at a remembered node, so that what came apart grows together
+    )
+
+    @classmethod
+    def for_connectivity(cls, probability: float) -> "Settings":
+        """As many copies as give (c + 1) ln n >= ln n + margin in every topic of a hundred or more."""
+        margin = -math.log(-math.log(probability))
+        return cls(copies=max(0, math.ceil(margin / math.log(100) - 1e-9)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """SUBSCRIBE: take me in. With a budget left it is first passed on, so that whom one happens to know does not matter."""
+
+    kind: ClassVar[str] = "ask"
+    topic: int
+    newcomer: Contact
+    number: int  # how often it has asked before
+    budget: float
+
+    def contacts(self) -> int:
+        """The newcomer."""
+        return 1
+
+    def labels(self) -> tuple[int, ...]:
+        """One step of one request."""
+        return (self.topic, self.newcomer.id, self.number, int(self.budget * 1e6))
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Forwarded subscription: keep the newcomer or pass it on."""
+
+    kind: ClassVar[str] = "pass"
+    topic: int
+    newcomer: Contact
+    number: int
+    copy: int  # which of the request's copies
+    hop: int
+
+    def contacts(self) -> int:
+        """The newcomer."""
+        return 1
+
+    def labels(self) -> tuple[int, ...]:
+        """One step of one copy."""
+        return (self.topic, self.newcomer.id, self.number, self.copy, self.hop)
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Unsubscription: the sender goes; hold the first of these that you do not hold, or one neighbour fewer if none is named."""
+
+    kind: ClassVar[str] = "replace"
+    topic: int
+    by: tuple[Contact, ...]
+
+    def contacts(self) -> int:
+        """Who may follow."""
+        return len(self.by)
+
+    def labels(self) -> tuple[int, ...]:
+        """One a topic."""
+        return (self.topic,)
+
+
+Message = Ask | Pass | Replace
+ALTERNATIVES = 3  # ours: the paper names one, and the link is lost whenever that one is held already
+
+
+class Node:
+    """SCAMP for one topic at one node, on the view that link management fills."""
+
+    __slots__ = ("asked", "checks", "known", "lonely", "me", "overlay", "seed", "seen", "settings")
+
+    def __init__(self, me: Contact, overlay: Overlay, settings: Settings, seed: int) -> None:
+        self.me, self.overlay, self.settings, self.seed = me, overlay, settings, seed
+        self.asked = 0  # how often this node has asked to be taken in
+        self.lonely = 0  # periods for which nobody has held it
+        self.checks = 0  # periods so far
+        self.known: dict[Contact, int] = {}  # a sample of all that were ever held, at most KNOWN; how often each failed
+        self.seen: dict[tuple[int, int], int] = {}  # (newcomer, number) -> how often it passed; at most MOST_REQUESTS
+
+    def handle(self, event: Input, now: float) -> list[Effect | Request]:
+        """See `sampling.contract.Manager`."""
+        match event:
+            case Received():
+                return self._receive(event.sender, event.message, now)
+            case TimerFired():
+                return self._check()
+            case Subscribe():
+                return self._subscribe(event.contacts)
+            case Unsubscribe():
+                return self._unsubscribe()
+            case LinkDown():
+                return self._lost(event.contact, now)
+            case _:
+                return []
+
+    def _receive(self, sender: Contact, message: object, now: float) -> list[Effect | Request]:
+        match message:
+            case Ask():
+                return self._asked(message)
+            case Pass():
+                return self._passed(message)
+            case Replace():
+                return self._replaced(sender, message)
+            case Left():
+                return [Forget(sender.id), *self._lost(sender, now)]
+            case _:
+                return []
+
+    def _subscribe(self, contacts: tuple[Contact, ...]) -> list[Effect | Request]:
+        self._recall(contacts)
+        if not contacts:
+            return []  # the first of its topic
+        return [Grow(contacts[0]), *self._ask(contacts[0])]
+
+    def _ask(self, contact: Contact) -> list[Effect | Request]:
+        number, self.asked = self.asked, self.asked + 1
+        return [Post(contact, Ask(self.overlay.topic, self.me, number, self.settings.budget))]
+
+    def _asked(self, ask: Ask) -> list[Effect | Request]:
+        """Indirection: pass the request on until its budget is used up; whoever has it then is its contact."""
+        around = [*self.overlay.view.contacts, *self.overlay.held_by.values()]
+        around = [contact for contact in around if contact.id != ask.newcomer.id]
+        # By all links that it may take from here: by those in the view alone, as printed, it would end where views are short.
+        left = min(ask.budget, self.settings.budget) - 1 / max(1, len(around))
+        if left > 0 and around:
+            step = int(left * 1e6)
+            drawn = chance(self.seed, "indirect", ask.topic, self.me.id, ask.newcomer.id, ask.number, step)
+            return [Post(around[pick(drawn, len(around))], Ask(ask.topic, ask.newcomer, ask.number, left))]
+        return self._spread(ask)
+
+    def _spread(self, ask: Ask) -> list[Effect | Request]:
+        """The contact: a copy to every neighbour, and c more to random ones."""
+        view = [contact for contact in self.overlay.view.contacts if contact.id != ask.newcomer.id]
+        if not view:
+            return [Grow(ask.newcomer)] if ask.newcomer.id != self.me.id else []
+        targets = list(view)
+        for copy in range(self.settings.copies):
+            drawn = chance(self.seed, "copy", ask.topic, self.me.id, ask.newcomer.id, ask.number, copy)
+            targets.append(view[pick(drawn, len(view))])
+        return [Post(target, Pass(ask.topic, ask.newcomer, ask.number, copy, 0)) for copy, target in enumerate(targets)]
+
+    def _passed(self, message: Pass) -> list[Effect | Request]:
+        """Keep it with probability 1 / (1 + view size), else pass it on."""
+        newcomer, view = message.newcomer, self.overlay.view
+        times = self.seen[newcomer.id, message.number] = self.seen.get((newcomer.id, message.number), 0) + 1
+        if len(self.seen) > MOST_REQUESTS:
+            del self.seen[next(iter(self.seen))]
+        if times > MOST_SEEN or message.hop >= MOST_HOPS:
+            return []
+        labels = (message.topic, self.me.id, newcomer.id, message.number, message.copy, message.hop)
+        keep = unit(chance(self.seed, "keep", *labels)) < 1 / (1 + len(view.contacts))
+        if keep and newcomer.id != self.me.id and not self.overlay.has(newcomer.id):
+            return [Grow(newcomer)]
+        around = [contact for contact in view.contacts if contact.id != newcomer.id]
+        if not around:
+            return []
+        target = around[pick(chance(self.seed, "pass", *labels), len(around))]
+        return [Post(target, Pass(message.topic, newcomer, message.number, message.copy, message.hop + 1))]
+
+    def _unsubscribe(self) -> list[Effect | Request]:
+        """All holders but c + 1 are given somebody of this node's view instead of it."""
+        topic, view = self.overlay.topic, self.overlay.view.contacts
+        holders = list(self.overlay.held_by.values())
+        kept = max(0, len(holders) - self.settings.copies - 1) if view else 0
+        answers: list[Effect | Request] = []
+        for place, holder in enumerate(holders):
+            turned = view[place % len(view) :] + view[: place % len(view)] if place < kept else []
+            answers.append(Post(holder, Replace(topic, tuple(turned[:ALTERNATIVES]))))
+        return answers
+
+    def _replaced(self, sender: Contact, message: Replace) -> list[Effect | Request]:
+        view = self.overlay.view
+        if not view.holds(sender.id):
+            return [Forget(sender.id)]  # link management has let it go already: nothing to replace
+        fresh = [contact for contact in message.by if contact.id != self.me.id and not self.overlay.has(contact.id)]
+        if not message.by:
+            return [Forget(sender.id), Shrink()]
+        return [Forget(sender.id), Offer(tuple(fresh[:1]))]
+
+    def _lost(self, contact: Contact, now: float) -> list[Effect | Request]:
+        """Ours: a crash tells nobody whom to hold instead, so each holder shrinks as often as c + 1 of them would."""
+        if contact in self.known:
+            self.known[contact] += 1
+            if self.known[contact] >= FAILURES:
+                del self.known[contact]
+        size, least = self.overlay.view.size, self.settings.copies + 1
+        drawn = chance(self.seed, "shrink", self.overlay.topic, self.me.id, contact.id, int(now * 1e6))
+        return [Shrink()] if size > least and unit(drawn) < least / size else []
+
+    def _check(self) -> list[Effect | Request]:
+        self.checks += 1
+        self._recall(self.overlay.view.contacts)
+        return [*self._explore(), *self._recover()]
+
+    def _explore(self) -> list[Effect | Request]:
+        """Ours: what came apart cannot know it, and grows together when a walk begins on the other side."""
+        known = list(self.known)
+        if not known or (self.overlay.view.contacts and self.checks % self.settings.explore):
+            return []
+        drawn = chance(self.seed, "explore", self.overlay.topic, self.me.id, self.checks)
+        return [Explore(known[pick(drawn, len(known))])]
+
+    def _recover(self) -> list[Effect | Request]:
+        """Recovery from isolation: who is held by nobody for too long asks a neighbour to be taken in anew."""
+        self.lonely = 0 if self.overlay.held_by else self.lonely + 1
+        around = self.overlay.view.contacts or list(self.known)
+        if self.lonely < self.settings.patience or not around:
+            return []
+        self.lonely = 0
+        drawn = chance(self.seed, "recover", self.overlay.topic, self.me.id, self.asked)
+        contact = around[pick(drawn, len(around))]
+        return [*([] if self.overlay.view.size else [Grow(contact)]), *self._ask(contact)]
+
+    def _recall(self, contacts: Iterable[Contact]) -> None:
+        """Keep those with the lowest chances: a sample of all that were ever seen, however often each was."""
+        topic, me = self.overlay.topic, self.me.id
+        for contact in contacts:
+            self.known[contact] = 0
+        if len(self.known) > KNOWN:
+            drawn = {contact: chance(self.seed, "recall", topic, me, contact.id) for contact in self.known}
+            kept = sorted(self.known, key=lambda contact: (drawn[contact], contact.id))[:KNOWN]
+            self.known = {contact: self.known[contact] for contact in kept}

@@ -1,0 +1,457 @@
+"""StaN: every node ranks others by a hash, the same on all its topics, so overlays drift onto the same physical links.
+
+Papers: Matos, Nunes, Oliveira, Pereira, "StaN: exploiting shared interests without disclosing them in gossip-based
+publish/subscribe" (here StAN, the workshop paper), and its journal version (here StaN), whose Algorithms 1 and 2 these are.
+Each topic has one view: its overlay manager (`sampling`) decides the size, walks decide who is in it.
+
+What is not in the paper, each marked where it happens: links are announced, replies go back along the walk's path, links
+are made before others are broken, who is gone is not believed in for a while, and everything is bounded.
+"""
+
+from dataclasses import dataclass
+
+from ropewalk.ids import mix_long
+from ropewalk.protocols.contract import (
+    Contact,
+    Disconnect,
+    Effect,
+    Input,
+    Leave,
+    LinkDown,
+    LinkUp,
+    Received,
+    Send,
+    SetTimer,
+    Subscribe,
+    TimerFired,
+    Unsubscribe,
+)
+from ropewalk.protocols.links import Links
+from ropewalk.protocols.sampling import catalogue as sampling
+from ropewalk.protocols.sampling.contract import (
+    Check,
+    Explore,
+    Forget,
+    Grow,
+    Left,
+    Offer,
+    Overlay,
+    Post,
+    Request,
+    Shrink,
+)
+from ropewalk.protocols.stan.following import Following
+from ropewalk.protocols.stan.messages import Announce, KeepAlive, Message, Relay, Reply, Walk, Withdraw
+from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.stan.weights import weigher
+from ropewalk.protocols.view import View
+from ropewalk.seeds import chance, pick, stream, unit
+
+MOST_PER_HOP = (
+    64  # ours: neighbours that one node may add to a walk; no view of a rule here is as long below 10^25 members
+)
+MOST_WAYS = 4096  # ours: walks whose way back is remembered, some hundred for every topic
+BELIEVED_AGAIN = 4  # ours, periods: longer than a walk can carry an old view about
+SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link counts as broken
+
+Way = tuple[int, int, int, int]  # topic, source, turn, hop
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A round begins on a topic: walk, if it is time."""
+
+    topic: int
+    era: int | None = None  # which subscription it is for; None where rounds are conducted
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """It ends: take in what it brought. Only in lock step."""
+
+    topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """Once per period: close what idles, forget what is old, say that we live."""
+
+
+class Node:
+    """One participant. It is handled by whoever drives it; see `protocols.contract`."""
+
+    __slots__ = (
+        "beats", "eras", "links", "lock_step", "me", "seed", "settings", "tidying", "topics", "turns", "walk_stream",
+        "ways", "weigh",
+    )  # fmt: skip
+
+    def __init__(self, me: Contact, settings: Settings, seed: int, key: int) -> None:
+        self.me, self.settings, self.seed = me, settings, seed
+        self.weigh = weigher(settings.weight, me.id, key)
+        self.walk_stream = stream(seed, "walk")
+        self.lock_step = settings.schedule == "sync"
+        self.links = Links()
+        self.topics: dict[int, Following] = {}  # grows by Subscribe, shrinks by Unsubscribe
+        self.turns: dict[int, int] = {}  # walks started on topics followed before: they go on from there
+        self.ways: dict[Way, Contact] = {}  # from whom a walk came; oldest first, at most MOST_WAYS
+        self.eras = 0  # subscriptions so far
+        self.tidying = False  # whether a Tidy is on its way
+        self.beats = 0  # keep-alives sent on every link
+
+    def handle(self, event: Input, now: float) -> list[Effect]:
+        """Take one input in; what is to be done about it."""
+        match event:
+            case Received():
+                return self._receive(event.sender, event.message, now)
+            case TimerFired():
+                return self._fire(event.timer, now)
+            case LinkUp():
+                return self._link_up(event.contact, now)
+            case LinkDown():
+                return self._link_down(event, now)
+            case Subscribe():
+                return self._subscribe(event, now)
+            case Unsubscribe():
+                return self._unsubscribe(event.topic, now)
+            case Leave():
+                return self._leave(now)
+
+    def _receive(self, sender: Contact, message: Message | sampling.Message, now: float) -> list[Effect]:
+        match message:
+            case Walk():
+                return self._walk_on(sender, message, now)
+            case Reply():
+                return self._take_back(message, now)
+            case Announce():
+                return self._held_by(sender, message.topic, True, now)
+            case Withdraw():
+                return self._held_by(sender, message.topic, False, now)
+            case KeepAlive():
+                return self._alive(sender, message, now)
+            case _:
+                return self._ask_manager(message.topic, Received(sender, message), now)
+
+    def _fire(self, timer: object, now: float) -> list[Effect]:
+        match timer:
+            case Open():
+                return self._open(timer, now)
+            case Close(topic):
+                return self._close(topic, now)
+            case Tidy():
+                return self._tidy(now)
+            case _:
+                return []
+
+    # Walks (StaN, Algorithm 2)
+
+    def _open(self, timer: Open, now: float) -> list[Effect]:
+        topic, following = timer.topic, self.topics.get(timer.topic)
+        if following is None or timer.era not in (following.era, None):
+            return []  # unsubscribed since; the timer ends here
+        effects: list[Effect] = []
+        if timer.era is not None:
+            effects.append(SetTimer(self._period(following), timer))
+        now_round, following.round = following.round, following.round + 1
+        view, explore = following.overlay.view.contacts, following.explore
+        if explore is None and (following.due > now_round or not view):
+            return effects
+        following.due = now_round + following.wait
+        turn, following.turn = following.turn, following.turn + 1
+        walk = Walk(topic, self.me, turn, 0, frozenset())
+        if explore is not None:
+            following.explore = None
+            return effects + self.links.post(explore, walk, now)
+        effects.append(Send(view[self._picked(following, self.me.id, turn, 0, len(view))], walk))
+        return effects
+
+    def _walk_on(self, sender: Contact, walk: Walk, now: float) -> list[Effect]:
+        settings, me, hop, seen = self.settings, self.me, walk.hop, walk.seen
+        if not 0 <= hop <= settings.ttl or len(seen) > hop * (MOST_PER_HOP + 1):
+            return []  # nobody who keeps the rules sends this
+        following = self.topics.get(walk.topic)
+        if following is None:  # unsubscribed: it has nothing to add, and the walk ends
+            return [
+                Send(sender, Reply(walk.topic, walk.source, walk.turn, hop, seen)),
+                *self._held_by(sender, walk.topic, True, now),
+            ]
+        view = following.overlay.view.contacts
+        if settings.collect == "views":
+            collected = seen.union(view if len(view) <= MOST_PER_HOP else view[:MOST_PER_HOP], (me,))
+        else:
+            collected = seen.union((me,))
+        effects: list[Effect]
+        if hop < settings.ttl and view:
+            target = view[self._picked(following, walk.source.id, walk.turn, hop + 1, len(view))]
+            self._remember((walk.topic, walk.source.id, walk.turn, hop), sender)
+            effects = [Send(target, Walk(walk.topic, walk.source, walk.turn, hop + 1, collected))]
+        else:
+            effects = [Send(sender, Reply(walk.topic, walk.source, walk.turn, hop, collected))]
+        if (settings.learn or settings.snoop) and walk.source.id != me.id:
+            overheard = seen if settings.snoop else frozenset()
+            if settings.learn:  # ours: so that a node that nobody holds is found again
+                overheard = overheard.union((walk.source,))
+            effects += self._hear(following, overheard, now)
+        return effects
+
+    def _take_back(self, reply: Reply, now: float) -> list[Effect]:
+        """The paper sends replies straight to the source, which need not be linked; ours go back as the walk came."""
+        if reply.hop > 0:
+            previous = self.ways.pop((reply.topic, reply.source.id, reply.turn, reply.hop - 1), None)
+            if previous is None:
+                return []  # too late, or never asked for
+            return [Send(previous, Relay(reply.topic, reply.source, reply.turn, reply.hop - 1, reply.seen))]
+        following = self.topics.get(reply.topic)
+        if following is None or reply.source.id != self.me.id or reply.turn != following.turn - 1:
+            return []  # the next period's walk overtakes it
+        if len(reply.seen) > (self.settings.ttl + 1) * (MOST_PER_HOP + 1):
+            return []
+        if self.lock_step:
+            following.replied = True
+            following.heard.append(reply.seen)
+            return []
+        effects, changed = self._consider(following, reply.seen, now)
+        self._pace(following, changed)
+        return effects
+
+    def _close(self, topic: int, now: float) -> list[Effect]:
+        """Lock step: nobody's view changes before everybody's walk is over (StaN 3.4)."""
+        following = self.topics.get(topic)
+        if following is None:
+            return []
+        heard: frozenset[Contact] = frozenset().union(*following.heard)
+        following.heard.clear()
+        effects, changed = self._consider(following, heard, now)
+        if following.replied:
+            self._pace(following, changed)
+        following.replied = False
+        return effects
+
+    def _hear(self, following: Following, contacts: frozenset[Contact], now: float) -> list[Effect]:
+        if self.lock_step:
+            following.heard.append(contacts)
+            return []
+        return self._consider(following, contacts, now)[0]
+
+    def _pace(self, following: Following, changed: bool) -> None:
+        """StaN 2.4: "progressively reduce the frequency as improvements become marginal"."""
+        if self.settings.adaptive:
+            following.wait = 1 if changed else min(2 * following.wait, self.settings.slowest)
+            following.due = following.round - 1 + following.wait
+
+    def _picked(self, following: Following, source: int, turn: int, hop: int, count: int) -> int:
+        return pick(mix_long(hop, mix_long(turn, mix_long(source, following.walk_state))) >> 1, count)
+
+    def _remember(self, way: Way, sender: Contact) -> None:
+        self.ways[way] = sender
+        if len(self.ways) > MOST_WAYS:
+            del self.ways[next(iter(self.ways))]
+
+    # Views and links: an old link goes when the new one is up
+
+    def _consider(self, following: Following, candidates: frozenset[Contact], now: float) -> tuple[list[Effect], bool]:
+        """StaN, Algorithm 2, line 16: the best of view and candidates; whether there is anybody new among them."""
+        effects: list[Effect] = []
+        newcomers = following.overlay.view.newcomers(following.believed(candidates, now))
+        for contact in newcomers:
+            effects += self._take_in(following, contact, now)
+        return effects, bool(newcomers)
+
+    def _take_in(self, following: Following, contact: Contact, now: float) -> list[Effect]:
+        """Make somebody a neighbour: now if there is a link, else when there is."""
+        topic, view = following.overlay.topic, following.overlay.view
+        if not self.links.is_up(contact.id):
+            following.overlay.coming[contact.id] = None
+            return self.links.seek(contact, now)
+        left_out = view.adopt(contact)
+        if left_out == contact:
+            return []  # better ones came in the meantime
+        self.links.use(contact.id)
+        effects: list[Effect] = [Send(contact, Announce(topic))]
+        if left_out is not None:
+            effects += self._let_go(topic, left_out, now)
+        return effects
+
+    def _let_go(self, topic: int, contact: Contact, now: float) -> list[Effect]:
+        self.links.release(contact.id, now)
+        return [Send(contact, Withdraw(topic))]
+
+    def _held_by(self, sender: Contact, topic: int, held: bool, now: float) -> list[Effect]:
+        """Ours: a link is announced, so that its other end knows who holds it, and does not close it."""
+        following = self.topics.get(topic)
+        if not self.links.is_up(sender.id):
+            return []
+        if following is None:  # it has not heard that we are gone
+            return [Send(sender, Left(topic))] if held else []
+        holders = following.overlay.held_by
+        if held and sender.id not in holders:
+            holders[sender.id] = sender
+            following.gone.pop(sender.id, None)  # it is here to say so
+            self.links.use(sender.id)
+        elif not held and sender.id in holders:
+            del holders[sender.id]
+            self.links.release(sender.id, now)
+        return []
+
+    def _link_up(self, contact: Contact, now: float) -> list[Effect]:
+        effects = self.links.came_up(contact, now)
+        for following in self.topics.values():
+            if contact.id in following.overlay.coming:
+                del following.overlay.coming[contact.id]
+                effects += self._take_in(following, contact, now)
+        return effects
+
+    def _link_down(self, down: LinkDown, now: float) -> list[Effect]:
+        """Its places stay, and the next replies fill them; whoever only closed it while we need it is asked again."""
+        node = down.contact.id
+        self.links.went_down(node)
+        effects: list[Effect] = []
+        for topic, following in self.topics.items():
+            overlay = following.overlay
+            wanted = overlay.has(node)
+            if overlay.held_by.pop(node, None) is None and not wanted:
+                continue
+            overlay.view.drop(node)
+            overlay.coming.pop(node, None)
+            if down.cause != "closed":
+                self._bury(following, node, now)
+                effects += self._ask_manager(topic, down, now)
+            elif wanted:
+                overlay.coming[node] = None
+                effects += self.links.seek(down.contact, now)
+        return effects
+
+    def _bury(self, following: Following, node: int, now: float) -> None:
+        """Ours: walks go on naming who is gone for a while. Where rounds are conducted nobody is named after that."""
+        if self.settings.schedule == "timed":
+            following.bury(node, now + BELIEVED_AGAIN * self._period(following))
+
+    # Coming and going
+
+    def _subscribe(self, command: Subscribe, now: float) -> list[Effect]:
+        topic = command.topic
+        if topic in self.topics:
+            return []
+        overlay = Overlay(topic, View(self.me.id, self.weigh))
+        connectivity = command.level.connectivity or self.settings.connectivity
+        manager = sampling.manager_of(self.settings.manager, self.me, overlay, self.seed, connectivity)
+        following = Following(overlay, manager, command.level, mix_long(topic, self.walk_stream))
+        following.turn = self.turns.pop(topic, 0)
+        following.era, self.eras = self.eras, self.eras + 1
+        self.topics[topic] = following
+        effects = self._ask_manager(topic, command, now)
+        if self.settings.schedule == "timed":
+            # StaN 3.2 starts nodes at different moments; when is drawn, so that no two runs differ
+            offset = unit(chance(self.seed, "offset", topic, self.me.id)) * self._period(following)
+            effects.append(SetTimer(offset, Open(topic, following.era)))
+            if not self.tidying:
+                effects.append(SetTimer(self.settings.period, Tidy()))
+                self.tidying = True
+        return effects
+
+    def _unsubscribe(self, topic: int, now: float) -> list[Effect]:
+        following = self.topics.get(topic)
+        if following is None:
+            return []
+        effects = self._ask_manager(topic, Unsubscribe(topic), now)
+        for contact in following.overlay.view.contacts:
+            effects += self._let_go(topic, contact, now)
+        for holder in following.overlay.held_by:
+            self.links.release(holder, now)
+        self.turns[topic] = following.turn
+        del self.topics[topic]
+        return effects
+
+    def _leave(self, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        for topic in list(self.topics):
+            effects += self._unsubscribe(topic, now)
+        return effects + self.links.close_all()
+
+    def _ask_manager(self, topic: int, event: Input, now: float) -> list[Effect]:
+        following = self.topics.get(topic)
+        if following is None:
+            return []
+        effects: list[Effect] = []
+        for answer in following.manager.handle(event, now):
+            effects += self._granted(following, answer, now)
+        return effects
+
+    def _granted(self, following: Following, answer: Effect | Request, now: float) -> list[Effect]:
+        view = following.overlay.view
+        match answer:
+            case Grow(contact):
+                if following.level.most is None or view.size < following.level.most:
+                    view.size += 1
+                    following.gone.pop(contact.id, None)
+                return [] if following.overlay.has(contact.id) else self._take_in(following, contact, now)
+            case Shrink():
+                view.size = max(0, view.size - 1)
+                worst = view.worst() if len(view.contacts) > view.size else None
+                if worst is None:
+                    return []
+                view.drop(worst.id)
+                return self._let_go(following.overlay.topic, worst, now)
+            case Forget(node):
+                self._bury(following, node, now)
+                dropped = view.drop(node)
+                return [] if dropped is None else self._let_go(following.overlay.topic, dropped, now)
+            case Offer(contacts):
+                return self._consider(following, frozenset(contacts), now)[0]
+            case Explore(contact):
+                following.explore = contact
+                return []
+            case Post(to, message):
+                return self.links.post(to, message, now)
+            case _:
+                return [answer]
+
+    # Once per period
+
+    def _tidy(self, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        timed = self.settings.schedule == "timed"
+        self.tidying = timed and bool(self.topics or self.links.by_id)
+        if self.tidying:
+            effects.append(SetTimer(self.settings.period, Tidy()))
+        for topic, following in self.topics.items():
+            following.tidy(now)
+            effects += self._ask_manager(topic, TimerFired(Check()), now)
+        if timed:
+            effects += self._keep_alive(now)
+        return effects + self.links.close_idle(now - self.settings.period if timed else now)
+
+    def _keep_alive(self, now: float) -> list[Effect]:
+        """Ours: tell every link what it is held for, and take down those that have been silent for too long."""
+        self.beats += 1
+        held_for: dict[int, list[int]] = {node: [] for node, link in self.links.by_id.items() if link.up}
+        for topic, following in self.topics.items():
+            for contact in following.overlay.view.contacts:
+                held_for[contact.id].append(topic)
+        effects: list[Effect] = []
+        silent_since = now - SILENT * self.settings.period
+        for node, topics in held_for.items():
+            link = self.links.by_id[node]
+            if link.heard_at < silent_since:
+                effects.append(Disconnect(link.contact))
+                effects += self._link_down(LinkDown(link.contact, "failed"), now)
+            else:
+                effects.append(Send(link.contact, KeepAlive(self.beats, tuple(topics))))
+        return effects
+
+    def _alive(self, sender: Contact, message: KeepAlive, now: float) -> list[Effect]:
+        link = self.links.by_id.get(sender.id)
+        if link is None or message.number <= link.last_beat:
+            return []  # late: what it says may be out of date
+        link.last_beat, link.heard_at = message.number, now
+        effects: list[Effect] = []
+        held_for = dict.fromkeys(message.topics)
+        for topic in held_for:
+            if topic not in self.topics:
+                effects += self._held_by(sender, topic, True, now)
+        for topic, following in self.topics.items():
+            if (topic in held_for) != (sender.id in following.overlay.held_by):
+                effects += self._held_by(sender, topic, topic in held_for, now)
+        return effects
+
+    def _period(self, following: Following) -> float:
+        return following.level.period or self.settings.period

@@ -1,0 +1,185 @@
+"""What holds for the nodes of every protocol in the catalogue, in each of its variants."""
+
+from copy import deepcopy
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ropewalk.engines.sim.network import Duplication, Latency, Loss, Network, Reordering, Rule
+from ropewalk.engines.sim.record import Trace
+from ropewalk.engines.sim.simulator import Simulator
+from ropewalk.protocols.catalogue import PROTOCOLS, Entry
+from ropewalk.protocols.contract import (
+    Connect,
+    Contact,
+    Disconnect,
+    Effect,
+    Input,
+    Leave,
+    LinkDown,
+    LinkUp,
+    Node,
+    Received,
+    Send,
+    SetTimer,
+    Subscribe,
+    TimerFired,
+    Unsubscribe,
+    size_of,
+)
+
+VARIANTS = [(entry, variant) for entry in PROTOCOLS.values() for variant in entry.variants]
+NAMES = [f"{entry.name} {variant}" for entry, variant in VARIANTS]
+TOPICS = (11, 12)
+NODES = [Contact(1000 * number) for number in range(1, 9)]
+MINUTES = 10 * 60.0
+
+each = pytest.mark.parametrize(("entry", "variant"), VARIANTS, ids=NAMES)
+
+
+def town(entry: Entry, variant: str, rules: list[Rule] | None = None, *observers) -> Simulator:
+    """Eight nodes that follow two topics, each introduced by two that are there."""
+    simulator = Simulator(Network([*(rules or []), Latency(1, 0.05)]), observers)
+    for place, contact in enumerate(NODES):
+        simulator.start(entry.variants[variant](contact, 7))
+        for topic in TOPICS:
+            simulator.tell(contact.id, Subscribe(topic, tuple(NODES[max(0, place - 2) : place])), after=place)
+    return simulator
+
+
+class Effects:
+    """Everything that nodes wanted done."""
+
+    def __init__(self) -> None:
+        self.by_node: dict[int, list[Effect]] = {}
+
+    def sent(self, *_: object) -> None: ...
+
+    def handling(self, *_: object) -> None: ...
+
+    def handled(self, process, event: Input, effects: list[Effect], now: float) -> None:
+        self.by_node.setdefault(process.contact.id, []).extend(effects)
+
+
+@each
+def test_the_same_seed_is_the_same_history(entry: Entry, variant: str) -> None:
+    traces = []
+    for _ in range(2):
+        trace = Trace()
+        town(entry, variant, [Loss(3, 0.1)], trace).run(MINUTES)
+        traces.append(trace.digest)
+    assert traces[0] == traces[1]
+
+
+@each
+def test_nodes_talk_and_never_to_themselves(entry: Entry, variant: str) -> None:
+    effects = Effects()
+    town(entry, variant, [], effects).run(MINUTES)
+    for node, wanted in effects.by_node.items():
+        assert any(isinstance(effect, Send) for effect in wanted)
+        for effect in wanted:
+            match effect:
+                case Send(to, message):
+                    assert to.id != node
+                    assert isinstance(message, entry.messages)
+                    assert size_of(message) < 2**16
+                case Connect(contact) | Disconnect(contact, _):
+                    assert contact.id != node
+                case SetTimer(delay, _):
+                    assert delay >= 0
+
+
+@each
+def test_a_copy_of_a_node_goes_on_as_the_node(entry: Entry, variant: str) -> None:
+    simulator = town(entry, variant)
+    simulator.run(MINUTES / 2)
+    node = simulator.processes[NODES[3].id].node
+    copy = deepcopy(node)
+
+    class Both:
+        def sent(self, *_: object) -> None: ...
+
+        def handling(self, *_: object) -> None: ...
+
+        def handled(self, process, event: Input, effects: list[Effect], now: float) -> None:
+            if process.node is node:
+                assert copy.handle(event, now) == effects
+
+    simulator.observers = (Both(),)
+    simulator.run(MINUTES)
+
+
+@each
+@pytest.mark.parametrize("rules", [[Loss(1, 0.3)], [Duplication(1, 0.3)], [Reordering(1, 0.3, 60.0)]])
+def test_lost_doubled_and_overtaken_messages_stop_nobody(entry: Entry, variant: str, rules: list[Rule]) -> None:
+    effects = Effects()
+    simulator = town(entry, variant, rules, effects)
+    simulator.run(MINUTES)
+    effects.by_node.clear()
+    simulator.run(2 * MINUTES)
+    talking = [node for node, wanted in effects.by_node.items() if any(isinstance(each, Send) for each in wanted)]
+    assert len(talking) > len(NODES) / 2  # who lost all its first contacts has nobody to talk to
+
+
+@each
+def test_whoever_leaves_says_so_to_all_and_may_come_back(entry: Entry, variant: str) -> None:
+    effects = Effects()
+    simulator = town(entry, variant, [], effects)
+    simulator.run(MINUTES)
+    leaver = NODES[2]
+    linked = list(simulator.processes[leaver.id].linked)
+    effects.by_node.clear()
+    simulator.tell(leaver.id, Leave())
+    simulator.run(MINUTES)
+    wanted = effects.by_node[leaver.id]
+    assert [effect.contact.id for effect in wanted if isinstance(effect, Disconnect)] == linked
+    assert not any(isinstance(effect, SetTimer | Connect) for effect in wanted)
+    simulator.retire(leaver.id)
+    simulator.run(2 * MINUTES)
+    simulator.start(entry.variants[variant](leaver, 7))
+    for topic in TOPICS:
+        simulator.tell(leaver.id, Subscribe(topic, (NODES[0],)))
+    simulator.run(3 * MINUTES)
+    assert any(isinstance(effect, Send) for effect in effects.by_node[leaver.id])
+
+
+@each
+def test_commands_that_change_nothing_do_nothing(entry: Entry, variant: str) -> None:
+    node = entry.variants[variant](NODES[0], 7)
+    assert node.handle(Unsubscribe(5), 0.0) == []
+    node.handle(Subscribe(5, ()), 0.0)
+    assert node.handle(Subscribe(5, ()), 1.0) == []
+
+
+IDS = st.sampled_from([contact.id for contact in NODES]) | st.integers(-(2**63), 2**64)
+CONTACTS = st.builds(Contact, IDS, st.sampled_from(["", "somewhere"]))
+st.register_type_strategy(Contact, CONTACTS)
+
+
+@each
+@given(data=st.data())
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+def test_hostile_messages_are_survived(entry: Entry, variant: str, data) -> None:
+    """Whatever a message says, and whoever sends it, nobody fails, answers without end, or links with itself."""
+    simulator = town(entry, variant)
+    simulator.run(60.0)
+    victim = NODES[1]
+    node: Node = simulator.processes[victim.id].node
+    for _ in range(5):
+        message = data.draw(st.one_of([st.from_type(kind) for kind in entry.messages]))
+        sender = data.draw(st.sampled_from(NODES) | CONTACTS)
+        for event in (Received(sender, message), LinkUp(sender), Received(sender, message), LinkDown(sender, "failed")):
+            if sender.id == victim.id:
+                continue
+            effects = node.handle(event, simulator.now)
+            assert len(effects) < 1000
+            for effect in effects:
+                assert not (isinstance(effect, Send | Connect) and _target(effect).id == victim.id)
+    for timer in [effect.timer for effect in node.handle(Subscribe(99, ()), 60.0) if isinstance(effect, SetTimer)]:
+        node.handle(TimerFired(timer), 61.0)
+    simulator.run(120.0)
+
+
+def _target(effect: Send | Connect) -> Contact:
+    return effect.to if isinstance(effect, Send) else effect.contact

@@ -1,0 +1,122 @@
+"""The invariants bite: each of these one-line bugs is put in, and a history with faults must break the named invariant."""
+
+import inspect
+import textwrap
+from dataclasses import dataclass, replace
+from types import FunctionType
+
+import pytest
+
+from ropewalk.engines.sim.invariants import bounded
+from ropewalk.engines.sim.invariants.contract import Invariant
+from ropewalk.engines.sim.invariants.watch import BrokenError, all_invariants
+from ropewalk.engines.sim.network import Duplication, Latency, Loss, Rule
+from ropewalk.engines.sim.population import Act, What
+from ropewalk.protocols.links import Links
+from ropewalk.protocols.sampling.contract import ManagerName
+from ropewalk.protocols.sampling.cyclon import node as cyclon
+from ropewalk.protocols.stan import following
+from ropewalk.protocols.stan import node as stan
+from ropewalk.protocols.stan.following import Following
+from ropewalk.protocols.view import View
+from towns import PERIOD, TIMED, Town, members
+
+
+@dataclass(frozen=True)
+class Mutant:
+    owner: type
+    method: str
+    line: str  # a piece of it, found once
+    instead: str
+    caught_by: str
+    manager: ManagerName = "scamp"
+
+
+MUTANTS = [
+    Mutant(View, "adopt", "<= self.size:", "<= self.size + 1:", "view bounds"),
+    Mutant(View, "adopt", "self.weights.pop()", "self.weights[-1]", "view bounds"),
+    Mutant(View, "drop", "del self.contacts[place], self.weights[place]", "del self.contacts[place]", "view bounds"),
+    Mutant(View, "newcomers", "contact.id != me", "True", "no self link"),
+    Mutant(Links, "release", "link.uses -= 1", "link.uses -= 0", "link counts"),
+    Mutant(Links, "close_idle", "not link.uses and", "", "make before break"),
+    Mutant(stan.Node, "_take_in", "self.links.use(contact.id)", "pass", "link counts"),
+    Mutant(stan.Node, "_take_in", "Announce(topic)", "Announce(min(self.topics))", "no disclosure"),
+    Mutant(
+        stan.Node,
+        "_take_in",
+        "return self.links.seek(",
+        "return [*map(view.drop, [c.id for c in view.contacts[-1:]])][:0] + self.links.seek(",
+        "make before break",
+        manager="given",
+    ),
+    Mutant(stan.Node, "_link_down", "overlay.view.drop(node)", "pass", "link counts"),
+    Mutant(stan.Node, "_remember", "if len(self.ways) > MOST_WAYS:", "if False:", "every queue bounded"),
+    Mutant(stan.Node, "_keep_alive", "tuple(topics)", "tuple(self.topics)", "no disclosure"),
+    Mutant(stan.Node, "_unsubscribe", "self.links.release(holder, now)", "pass", "link counts"),
+    Mutant(stan.Node, "_granted", "view.size = max(0, view.size - 1)", "view.size = 0", "connected"),
+    Mutant(Following, "bury", "if len(self.gone) > MOST_GONE:", "if False:", "every queue bounded"),
+    Mutant(
+        cyclon.Node,
+        "_merge",
+        "if len(self.table) < self.settings.table_size:",
+        "if True:",
+        "every queue bounded",
+        "cyclon",
+    ),
+]
+
+
+def history(manager: ManagerName, invariants: list[Invariant] | None = None) -> None:
+    """Some periods with loss, doubled messages, crashes, departures and changes of mind, then some without."""
+    followed = members(16, 4, 1)
+    nodes = sorted({node for held in followed.values() for node in held})
+    acts = []
+    for place, node in enumerate(nodes):
+        topic = next(topic for topic in followed if node in followed[topic])
+        what: What = ("crash", "leave", "unsubscribe")[place % 3]
+        begin = PERIOD * (1 + place / 4)
+        acts.append(Act(begin, node, what, topic))
+        if place % 2:
+            acts.append(Act(begin + PERIOD, node, "subscribe" if what == "unsubscribe" else "restart", topic))
+
+    class Early:
+        def judge(self, sender, receiver, message, now, delays):
+            if now > 6 * PERIOD:
+                return delays
+            kept = Loss(1, 0.05).judge(sender, receiver, message, now, delays)
+            return Duplication(1, 0.1).judge(sender, receiver, message, now, kept) if kept else kept
+
+    settings = replace(TIMED, manager=manager, rounds=20, learn=True)
+    rules: list[Rule] = [Early(), Latency(1, 0.05)]
+    Town(settings=settings, rules=rules, acts=acts, followed=followed, invariants=invariants).play().at_rest()
+
+
+@pytest.fixture(autouse=True)
+def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So small that a small history reaches them."""
+    for module in (stan, bounded):
+        monkeypatch.setattr(module, "MOST_WAYS", 4)
+    for module in (following, bounded):
+        monkeypatch.setattr(module, "MOST_GONE", 3)
+    monkeypatch.setattr(cyclon.Settings, "__init__", lambda _self: None)
+    monkeypatch.setattr(cyclon.Settings, "table_size", 4, raising=False)
+    monkeypatch.setattr(cyclon.Settings, "swap_length", 3, raising=False)
+
+
+@pytest.mark.parametrize("manager", ["given", "scamp", "cyclon"])
+def test_without_a_bug_nothing_is_broken(manager: ManagerName) -> None:
+    history(manager)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.method}: {mutant.line[:40]}")
+def test_a_bug_is_caught(monkeypatch: pytest.MonkeyPatch, mutant: Mutant) -> None:
+    original = getattr(mutant.owner, mutant.method)
+    source = textwrap.dedent(inspect.getsource(original))
+    assert source.count(mutant.line) == 1
+    scope: dict[str, FunctionType] = {}
+    exec(  # a one-line bug cannot be put in otherwise
+        compile(source.replace(mutant.line, mutant.instead), "<mutant>", "exec"), original.__globals__, scope
+    )
+    monkeypatch.setattr(mutant.owner, mutant.method, scope[mutant.method])
+    with pytest.raises(BrokenError):
+        history(mutant.manager, [each for each in all_invariants() if each.name == mutant.caught_by])

@@ -3,32 +3,39 @@
 import math
 import statistics
 from dataclasses import replace
+from random import Random
 
 import pytest
 
-from ropewalk.engines.sim.invariants.connected import strong_components, weak_components
+from ropewalk.engines.sim.invariants.connected import weak_components
+from ropewalk.engines.sim.network import Latency, Partition, Rule, Window
 from ropewalk.engines.sim.population import Act
 from ropewalk.protocols.sampling.scamp.node import Settings as ScampSettings
-from towns import TIMED, Town, members
+from scamp_printed import Printed
+from towns import PERIOD, TIMED, Town, members
 
 ALONE = replace(TIMED, manager="scamp", rounds=0, connectivity=0.99)
+COPIES = ScampSettings.for_connectivity(0.99).copies
 
 
-def overlay(nodes: int, seed: int = 1, **more) -> Town:
+def overlay(nodes: int, seed: int = 1, rules: tuple[Rule, ...] = (), **more) -> Town:
     followed = members(nodes, 1, seed, share=1.0)
-    return Town(settings=replace(ALONE, **more), followed=followed, seed=seed, invariants=[])
+    return Town(settings=replace(ALONE, **more), followed=followed, seed=seed, invariants=[], rules=rules)
 
 
 def sizes(town: Town) -> list[int]:
     return [len(view) for view in town.population.views()[1].values()]
 
 
-@pytest.mark.parametrize("nodes", [100, 1000])
+def law(nodes: int) -> float:
+    return (COPIES + 1) * math.log(nodes)
+
+
+@pytest.mark.parametrize("nodes", [100, 1000, pytest.param(10_000, marks=pytest.mark.thorough)])
 def test_views_size_themselves(nodes: int) -> None:
     """About (c + 1) ln n, with nobody knowing n."""
     town = overlay(nodes)
-    copies = ScampSettings.for_connectivity(0.99).copies
-    assert statistics.mean(sizes(town)) == pytest.approx((copies + 1) * math.log(nodes), rel=0.25)
+    assert statistics.mean(sizes(town)) == pytest.approx(law(nodes), rel=0.2)
     assert weak_components(town.population.views()[1]) == 1
 
 
@@ -37,12 +44,64 @@ def test_more_copies_for_a_higher_target() -> None:
     assert many > 1.5 * few
 
 
-def test_departures_leave_the_sizes_that_fit_those_who_stay() -> None:
-    town = overlay(400)
-    for node in town.ids[:200]:
-        town.population.perform(Act(0.0, node, "leave"))
-        town.population.settle()
-    copies = ScampSettings.for_connectivity(0.99).copies
-    assert statistics.mean(sizes(town)) == pytest.approx((copies + 1) * math.log(200), rel=0.3)
-    assert strong_components(town.population.views()[1]) <= 5
+def test_unsubscription_as_printed_erodes_views() -> None:
+    """In-views are not told of replacements, so leavers miss holders, and what was to be replaced is lost."""
+    printed, chance, nodes = Printed(COPIES, seed=1), Random(1), 200
+    for node in range(nodes):
+        printed.subscribe(node)
+    assert printed.mean_view() == pytest.approx(law(nodes), rel=0.2)
+    for newcomer in range(nodes, 5 * nodes):
+        printed.unsubscribe(chance.choice(list(printed.views)))
+        printed.subscribe(newcomer)
+    assert printed.dead_share() > 0.15
+    assert printed.mean_view() < 0.5 * law(nodes)
+
+
+def test_announced_replacements_cure_it() -> None:
+    """The same turnover: one leaves, one comes back, again and again."""
+    town, chance = overlay(400), Random(1)
+    population, gone = town.population, []
+    for step in range(600):
+        there = [node for node in town.ids if population.is_there(node)]
+        gone.append(chance.choice(there))
+        population.perform(Act(0.0, gone[-1], "leave"))
+        population.settle()
+        if step >= 200:
+            population.perform(Act(0.0, gone.pop(chance.randrange(len(gone) - 1)), "join"))
+            population.settle()
+    views = population.views()[1]
+    assert len(views) == 200
+    assert all(other in views for view in views.values() for other in view)
+    assert statistics.mean(sizes(town)) == pytest.approx(law(200), rel=0.2)
+    assert weak_components(views) == 1
+
+
+def test_whoever_is_held_by_nobody_asks_to_be_taken_in_again() -> None:
+    town = overlay(60, rules=(Latency(1, 0.05),), rounds=6)
+    lonely = town.population.node(town.ids[7])
+    for holder in list(lonely.topics[1].overlay.held_by):
+        other = town.population.node(holder).topics[1].overlay
+        dropped = other.view.drop(lonely.me.id)
+        assert dropped is not None
+        town.population.node(holder).links.release(lonely.me.id, 0.0)
+    for node in town.ids:  # nobody walks: only the manager can help
+        town.population.node(node).topics[1].era = -1
+    town.play()
+    assert lonely.topics[1].overlay.held_by
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_a_partition_has_torn_apart_grows_together(seed: int) -> None:
+    """For longer than it takes to give a link up, so both halves have forgotten each other when it heals."""
+    window = Window(2 * PERIOD, 10 * PERIOD)
+    followed = members(60, 1, seed, share=1.0)
+    half = frozenset(sorted(followed[1])[::2])
+    rules = [Partition(window, half), Latency(1, 0.05)]
+    settings = replace(TIMED, manager="scamp", learn=True, rounds=10)
+    town = Town(settings=settings, followed=followed, seed=seed, rules=rules, invariants=[])
+    town.play()
+    views = town.population.views()[1]
+    assert not any((node in half) != (other in half) for node, view in views.items() for other in view)
+    town.population.settings = replace(settings, rounds=10)
+    town.simulator.run(until=30 * PERIOD)
     assert weak_components(town.population.views()[1]) == 1

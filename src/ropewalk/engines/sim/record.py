@@ -42,22 +42,25 @@ class Traffic:
 class Trace:
     """One hash over every input, in order: two histories are the same if their traces are.
 
-    With `node` and `topic` only what that node is told and answers about that topic counts.
+    With `node` and `topic` only what that node is told and sends about that topic counts, and not in which order within a
+    moment: where links take no time, one that was open already is announced before one that had to be opened.
     """
 
     def __init__(self, node: int | None = None, topic: int | None = None) -> None:
         self.node, self.topic = node, topic
         self._hash = hashlib.blake2b(digest_size=16)
+        self._moment, self._at = 0, 0.0  # with a topic: the sum of all hashes of this moment
 
     @property
     def digest(self) -> str:
         """The hash so far."""
+        self._close_moment()
         return self._hash.hexdigest()
 
     def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:
         """See `Observer`."""
         if self.node in (sender.contact.id, None) and self.topic in (send.message.topic, None):
-            self._note("sent", sender.contact.id, send.to.id, *_said(send.message), now, copies)
+            self._note(now, "sent", sender.contact.id, send.to.id, *_said(send.message), copies)
 
     def handling(self, process: Process, event: Input, now: float) -> None:
         """See `Observer`."""
@@ -69,16 +72,27 @@ class Trace:
             return
         match event:
             case Received(sender, message) if self.topic in (message.topic, None):
-                self._note("received", node, sender.id, *_said(message), now)
+                self._note(now, "received", node, sender.id, *_said(message))
             case TimerFired(timer) if self.topic in (getattr(timer, "topic", None), None):
-                self._note("timer", node, type(timer).__name__, getattr(timer, "topic", -1), now)
+                self._note(now, "timer", node, type(timer).__name__, getattr(timer, "topic", -1))
             case LinkUp(contact) | LinkDown(contact, _) if self.topic is None:
-                self._note(type(event).__name__, node, contact.id, now)
+                self._note(now, type(event).__name__, node, contact.id)
             case _:
                 pass
 
-    def _note(self, *said: object) -> None:
-        self._hash.update(repr(said).encode())
+    def _note(self, now: float, *said: object) -> None:
+        if self.topic is None:
+            self._hash.update(repr((now, *said)).encode())
+            return
+        if now != self._at:
+            self._close_moment()
+            self._at = now
+        self._moment += int.from_bytes(hashlib.blake2b(repr(said).encode(), digest_size=8).digest())
+
+    def _close_moment(self) -> None:
+        if self._moment:
+            self._hash.update(repr((self._at, self._moment)).encode())
+            self._moment = 0
 
 
 def _said(message: object) -> tuple[object, ...]:

@@ -35,8 +35,8 @@ class Mutant:
 MUTANTS = [
     Mutant(View, "adopt", "<= self.size:", "<= self.size + 1:", "view bounds"),
     Mutant(View, "adopt", "self.weights.pop()", "self.weights[-1]", "view bounds"),
-    Mutant(View, "drop", "del self.contacts[place], self.weights[place]", "del self.contacts[place]", "view bounds"),
-    Mutant(View, "newcomers", "contact.id != me", "True", "no self link"),
+    Mutant(View, "drop", "del self.ids[place], self.weights[place]", "del self.ids[place]", "view bounds"),
+    Mutant(View, "newcomers", "node != me", "True", "no self link"),
     Mutant(Links, "release", "link.uses -= 1", "link.uses -= 0", "link counts"),
     Mutant(Links, "close_idle", "not link.uses and", "", "make before break"),
     Mutant(stan.Node, "_take_in", "self.links.use(contact.id)", "pass", "link counts"),

@@ -96,7 +96,7 @@ def test_what_a_partition_has_torn_apart_grows_together(seed: int) -> None:
     window = Window(2 * PERIOD, 10 * PERIOD)
     followed = members(60, 1, seed, share=1.0)
     half = frozenset(sorted(followed[1])[::2])
-    rules = [Partition(window, half), Latency(1, 0.05)]
+    rules: list[Rule] = [Partition(window, half), Latency(1, 0.05)]
     settings = replace(TIMED, manager="scamp", learn=True, rounds=10)
     town = Town(settings=settings, followed=followed, seed=seed, rules=rules, invariants=[])
     town.play()

@@ -26,6 +26,8 @@ class ViewBounds(Invariant):
         for topic, following in node.topics.items():
             view = following.overlay.view
             ids = [contact.id for contact in view.contacts]
+            if view.ids != ids:
+                return f"its view on {topic} does not know whom it holds"
             if len(ids) > view.size:
                 return f"holds {len(ids)} neighbours on {topic}, of {view.size} allowed"
             if following.level.most is not None and view.size > following.level.most:

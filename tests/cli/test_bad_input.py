@@ -71,7 +71,7 @@ def test_an_unknown_protocol(refused, universe: Path) -> None:
 
 def test_an_engine_that_cannot_run_it(refused, universe: Path) -> None:
     code, said = refused("simulate", "stan", str(universe), "--engine", "steam")
-    assert (code, said) == (2, "engine 'steam' cannot run stan; choose one of: batch.")
+    assert (code, said) == (2, "engine 'steam' cannot run stan; choose one of: batch, sim.")
 
 
 @pytest.mark.parametrize("master", ["localhost", "spark://head", "local[0]"])
@@ -310,3 +310,24 @@ def test_interrupted_half_way(universe: Path, elsewhere: Path, sent: signal.Sign
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_while_spark_starts(elsewhere: Path, sent: signal.Signals) -> None:
     interrupted(GENERATE, elsewhere, sent, lambda tag: any("java" in process for process in alive(tag)))
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("--schedule timed", "--schedule timed needs nodes with timers, which engine batch has not; add --engine sim."),
+        ("--manager scamp", "--manager scamp needs nodes with timers, which engine batch has not; add --engine sim."),
+        ("--period 5", "--period plays no part in engine batch"),
+        ("--engine sim --knowledge everything", "--knowledge everything is for engine batch only"),
+        ("--engine sim --keep crashes", "--keep crashes is for engine batch only"),
+        ("--engine sim --partitions 3", "--partitions is for engine batch only"),
+        ("--engine sim --schedule sync --manager scamp", "--manager scamp needs --schedule timed"),
+        ("--engine sim --schedule sync --period 5", "--period plays no part with --schedule sync"),
+        ("--engine sim --period 0", "period is 0.0, but must be from 0.001 to 1000000.0."),
+        ("--engine live", "engine 'live' cannot run stan; choose one of: batch, sim."),
+    ],
+)
+def test_what_an_engine_cannot_do(refused, universe: Path, told: str, said: str) -> None:
+    code, words = refused("simulate", "stan", str(universe), *told.split())
+    assert code == 2
+    assert words.startswith(said)

@@ -19,10 +19,12 @@ from ropewalk.papers.stan import (
     journal_figure_7,
     journal_figure_9,
     journal_figures_3_4,
+    journal_scalability,
     workshop_figure_3,
 )
 from ropewalk.papers.stan.improvement import Improvement
 from ropewalk.papers.traces import TRACES
+from ropewalk.protocols.stan.kernel import Members
 from ropewalk.universes.distributions import Distribution
 
 SPREAD = Distribution(np.array([1, 2, 4, 8]), np.array([40, 20, 10, 5]))
@@ -50,8 +52,8 @@ class Values(dict[tuple[str, str], float]):
 
     def __missing__(self, key: tuple[str, str]) -> float:
         _, stage = key
-        turn = {"initial": 0, "final": 9, "initial to final": 9}.get(stage)
-        return 100.0 / (1 + (int(stage.removeprefix("round ")) if turn is None else turn))
+        turn = int(stage.removeprefix("round ")) if stage.startswith("round ") else 9 * ("final" in stage)
+        return 100.0 / (1 + turn)
 
     def get(self, key: tuple[str, str], default: Any = None) -> float:
         return self[key]
@@ -83,6 +85,10 @@ class Rehearsal(Lab):
         document = sizes | {"fitness": {"initial": FITNESS, "final": FITNESS}, "traffic": traffic}
         return Run(document, Values(), cast("Any", None), frozenset())
 
+    def members(self, universe: Universe) -> Members:
+        self.asked.append(f"{universe.title}, members")
+        return Members(np.array([1, 2]), np.array([0, 4, 8]), np.array([3, 5, 7, 9, 3, 5, 8, 9]))
+
     def described(self, universe: Universe, what: str, describe: Callable[..., Any]) -> Any:
         return DESCRIBED[what]
 
@@ -102,6 +108,7 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(journal_figure_9, "_distributions", distributions)
     monkeypatch.setattr(workshop_figure_3, "_degrees", lambda *_: np.arange(1.0, 101.0))
+    monkeypatch.setattr(journal_scalability, "SIZES", {"small": (10, 20), "paper": (10, 20, 30)})
     for module in (journal_figures_3_4, figure_7):
         monkeypatch.setattr(module, "power_law", lambda _: FIT)
 

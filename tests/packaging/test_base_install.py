@@ -53,6 +53,8 @@ def test_the_base_imports(base: Path) -> None:
     modules = (
         "ropewalk ropewalk.errors ropewalk.ids ropewalk.seeds ropewalk.tables.schema ropewalk.tables.store"
         " ropewalk.protocols.catalogue ropewalk.protocols.stan ropewalk.protocols.stan.settings ropewalk.cli.main"
+        " ropewalk.protocols.stan.node ropewalk.engines.sim.timed ropewalk.engines.sim.rounds ropewalk.engines.sim.record"
+        " ropewalk.engines.sim.invariants.watch"
     )
     done = run(base / "python", "-c", "; ".join(f"import {module}" for module in modules.split()))
     assert done.returncode == 0, done.stderr

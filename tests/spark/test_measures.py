@@ -6,10 +6,11 @@ import pytest
 from ropewalk.measures.fitness import fitness
 from ropewalk.measures.holdings import holdings
 from ropewalk.measures.resilience import resilience
+from ropewalk.measures.sent import sent
 from ropewalk.measures.summary import summary
 from ropewalk.measures.traffic import traffic
 from ropewalk.tables.frames import struct_of
-from ropewalk.tables.schema import CRASHES, MEASURES, OVERLAYS, VIEWS
+from ropewalk.tables.schema import CRASHES, MEASURES, OVERLAYS, TRAFFIC, VIEWS
 from ropewalk.tables.session import Session
 
 #        run  stage     node lvs pvs connections in_links
@@ -105,3 +106,14 @@ def test_sums_do_not_feel_the_partitions(spark: Session, partitions: int) -> Non
     assert found["overlay.clustering", "final"][0] == float(mean)
     assert found["overlay.clustering", "final"][1] == pytest.approx(pstdev(clustering), rel=1e-6)
     assert found["overlay.clustering", "final"] == values(fitness(frame.coalesce(1)))["overlay.clustering", "final"]
+
+
+def test_messages_and_bytes_by_kind(spark: Session) -> None:
+    rows = [("r", 1, "walk", 30.0, 4, 200), ("r", 2, "walk", 60.0, 5, 300), ("r", 1, "keep-alive", 30.0, 1, 40)]
+    found = values(sent(spark.createDataFrame(rows, struct_of(TRAFFIC))))
+    assert found == {
+        ("sent.messages", "walk"): (9.0, None),
+        ("sent.bytes", "walk"): (500.0, None),
+        ("sent.messages", "keep-alive"): (1.0, None),
+        ("sent.bytes", "keep-alive"): (40.0, None),
+    }

@@ -12,13 +12,18 @@ from ropewalk.measures.holdings import holdings
 from ropewalk.measures.improvement import improvement
 from ropewalk.measures.physical import physical_graph
 from ropewalk.measures.resilience import resilience
+from ropewalk.measures.sent import sent
 from ropewalk.measures.traffic import traffic
 from ropewalk.tables.session import Session, at_once
 
 Measure = Callable[[DataFrame], DataFrame]
 ALWAYS: dict[str, tuple[Measure, ...]] = {"views": (holdings, improvement, degrees), "overlays": (traffic,)}
 EXAMINED: dict[str, tuple[Measure, ...]] = {"overlays": (fitness, ks, changes)}
-KEPT: dict[str, tuple[Measure, ...]] = {"crashes": (resilience,), "connections": (physical_graph,)}
+KEPT: dict[str, tuple[Measure, ...]] = {
+    "crashes": (resilience,),
+    "connections": (physical_graph,),
+    "traffic": (sent,),
+}
 
 
 def measured(spark: Session, tables: dict[str, DataFrame], *, examined: bool) -> list[Row]:

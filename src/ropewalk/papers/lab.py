@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ropewalk.engines.contract import Keep, Phase
+from ropewalk.engines.contract import Engine, Keep, Phase
 from ropewalk.engines.job import Job, run_of
+from ropewalk.engines.sim.run import members_of
 from ropewalk.errors import UsageError
 from ropewalk.experiments.ingest import ingest
 from ropewalk.experiments.rewire import rewire
@@ -18,6 +19,7 @@ from ropewalk.experiments.run import chosen, execute
 from ropewalk.experiments.universe import cut_universe
 from ropewalk.experiments.workload import make_workload
 from ropewalk.papers.traces import TRACES, files_of
+from ropewalk.protocols.stan.kernel import Members
 from ropewalk.tables.frames import read_table
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.session import Session
@@ -113,10 +115,12 @@ class Lab:
             self._universes[name] = _universe(title, place, made)
         return self._universes[name]
 
-    def run(self, universe: Universe, seed: int, *, keep: Iterable[Keep] = (), **told: Any) -> Run:
+    def run(
+        self, universe: Universe, seed: int, *, keep: Iterable[Keep] = (), engine: Engine = "batch", **told: Any
+    ) -> Run:
         """StaN on a universe. A run that kept more than is asked for is as good."""
         wanted = frozenset(keep)
-        job = Job(settings=chosen(universe.store, told), seed=seed, keep=wanted)
+        job = Job(settings=chosen(universe.store, told, engine), seed=seed, engine=engine, keep=wanted)
         name = run_of(universe.store, job)
         there = self._runs.get(name)
         if there is None or not wanted <= there.keep:
@@ -133,6 +137,11 @@ class Lab:
             values = {(measure, group): value for measure, group, value in executed.rows}
             self._runs[name] = Run(executed.document, values, Store.open(place), job.keep)
         return self._runs[name]
+
+    def members(self, universe: Universe) -> Members:
+        """Who follows what, for whoever conducts nodes itself."""
+        with self.phase(f"{universe.title}: read the universe"):
+            return members_of(self.spark, universe.store)
 
     def described(self, universe: Universe, what: str, describe: Callable[[Interests], T]) -> T:
         """What is to be said of a universe's interests, said once. `what` names it; `describe` works it out."""

@@ -1,6 +1,6 @@
 """One StaN run in the simulator on a stored universe: the same tables as the batch engine's, from messages and timers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from ropewalk.engines.sim.network import Loss as MessageLoss
 from ropewalk.engines.sim.network import Network, Rule, WideArea
 from ropewalk.engines.sim.population import Population, Views
 from ropewalk.engines.sim.record import Traffic
-from ropewalk.engines.sim.simulator import Simulator
+from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.engines.sim.tables import as_arrow, connection_columns, left_by, view_columns, views_of
 from ropewalk.engines.stages import Left, Longs, link_rows, topic_columns
 from ropewalk.errors import InputError, UsageError
@@ -29,11 +29,11 @@ MOST_SUBSCRIPTIONS = 3_000_000  # ours: every node lies in the memory of one pro
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
     """Run StaN on a universe and write its tables into a draft."""
     with phase("read the universe"):
-        members = _members(spark, universe)
+        members = members_of(spark, universe)
         overlays = kernel.initial(members, job.settings, job.seed)
     node_ids = np.unique(members.ids)
     traffic = Traffic()
-    population = _population(members, job, traffic)
+    population = population_of(members, job.settings, job.seed, [traffic])
     stages: list[Left] = []
     sent: list[tuple[float, Traffic]] = []
     for stage, views in _stages(population, views_of(members, overlays), traffic, phase):
@@ -57,7 +57,8 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     return outcome
 
 
-def _members(spark: SparkSession, universe: Store) -> kernel.Members:
+def members_of(spark: SparkSession, universe: Store) -> kernel.Members:
+    """Who follows what, as arrays; refused where it is more than the simulator takes."""
     rows = universe.manifest.tables[SUBSCRIPTIONS.name].rows
     if rows > MOST_SUBSCRIPTIONS:
         raise UsageError(
@@ -74,12 +75,11 @@ def _members(spark: SparkSession, universe: Store) -> kernel.Members:
     return kernel.Members(names, np.append(firsts, nodes.size).astype(np.int64), nodes)
 
 
-def _population(members: kernel.Members, job: Job, traffic: Traffic) -> Population:
-    offsets = members.offsets.tolist()
-    ids = members.ids.tolist()
+def population_of(members: kernel.Members, settings: Settings, seed: int, observers: Iterable[Observer]) -> Population:
+    """The nodes of a universe, none of which runs yet."""
+    offsets, ids = members.offsets.tolist(), members.ids.tolist()
     followed = {topic: ids[offsets[place] : offsets[place + 1]] for place, topic in enumerate(members.topics.tolist())}
-    simulator = Simulator(Network(rules_of(job.settings, job.seed)), [traffic])
-    return Population(simulator, followed, job.settings, job.seed, {})
+    return Population(Simulator(Network(rules_of(settings, seed)), observers), followed, settings, seed, {})
 
 
 def rules_of(settings: Settings, seed: int) -> list[Rule]:
@@ -91,18 +91,27 @@ def rules_of(settings: Settings, seed: int) -> list[Rule]:
 
 def _stages(population: Population, initial: Views, traffic: Traffic, phase: Phase) -> Iterator[tuple[str, Views]]:
     settings = population.settings
-    how = timed if settings.schedule == "timed" else rounds
     with phase("let all nodes subscribe"):
-        how.begin(population, initial)
+        begin(population, initial)
     traffic.clear()  # what it takes to set the stage is not part of the play
     yield INITIAL, population.views()
-    playing = how.play(population)
+    playing = play(population)
     for turn in range(1, settings.rounds + 1):
         with phase(f"round {turn} of {settings.rounds}"):
             next(playing)
         yield stage_after(turn, settings.rounds), population.views()
     if not settings.rounds:
         yield FINAL, population.views()
+
+
+def begin(population: Population, initial: Views) -> None:
+    """Have everybody subscribe."""
+    (timed if population.settings.schedule == "timed" else rounds).begin(population, initial)
+
+
+def play(population: Population) -> Iterator[int]:
+    """Round after round, on the schedule of the settings; the number of those that are over."""
+    return timed.play(population) if population.settings.schedule == "timed" else rounds.play(population)
 
 
 def _copied(traffic: Traffic) -> Traffic:
@@ -121,7 +130,11 @@ def _tables(
         columns = topic_columns(left, fitness=job.fitness, ids="traffic" in job.keep)
         used = np.flatnonzero(columns["members"])
         columns.pop("digest", None)
-        overlays.append(as_arrow(left.stage, {name: values[used] for name, values in columns.items()}))
+        known = as_arrow(left.stage, {name: values[used] for name, values in columns.items()})
+        for name in OVERLAYS.columns:
+            if name not in ("run", *known.column_names):  # not asked for
+                known = known.append_column(name, pa.nulls(used.size, pa.float64()))
+        overlays.append(known)
     yield OVERLAYS, pa.concat_tables(overlays)
     if "links" in job.keep:
         yield LINKS, pa.Table.from_batches([batch for left in stages for batch in link_rows(left)])

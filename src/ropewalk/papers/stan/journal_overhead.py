@@ -8,6 +8,8 @@ from ropewalk.papers.stan.universes import FIRST_CELL, ROUNDS, STAN, TTL, grid_u
 
 SMALL = 0.25  # of a topic's mean subscribers: what "a small sample of node ids" is to mean
 ID_BYTES = 8
+TIMED_CELL = (300, 30)
+KINDS = ("walk", "reply", "relay", "announce", "withdraw", "keep-alive")
 
 
 def measure(lab: Lab, scale: Scale) -> Measured:  # noqa: ARG001 (one size, small)
@@ -17,8 +19,16 @@ def measure(lab: Lab, scale: Scale) -> Measured:  # noqa: ARG001 (one size, smal
     messages, ids = (run.document["traffic"][what] for what in ("messages", "ids"))
     turns = universe.nodes * ROUNDS
     before, after = (run.mean("connections", stage) for stage in (INITIAL, FINAL))
+    nodes = grid_universe(lab, "G", TIMED_CELL, lab.seed)
+    timed = lab.run(nodes, lab.seed, keep={"traffic"}, engine="sim", schedule="timed", rounds=ROUNDS, ttl=TTL)
     return Measured(
         {
+            "with_timers": {
+                kind: {
+                    what: timed.values[f"sent.{what}", kind] / (nodes.nodes * ROUNDS) for what in ("messages", "bytes")
+                }
+                for kind in KINDS
+            },
             "messages_per_node_and_round": messages / turns,
             "ids_per_message": ids / messages,
             "id_bytes_per_node_and_round": ID_BYTES * ids / turns,
@@ -73,4 +83,6 @@ CLAIM = Claim(
     measure=measure,
     checks=checks,
     draw=draw,
+    caveat="with_timers: messages and bytes per node and round by kind, in the simulator on 300 x 30, where replies are handed back from"
+    " node to node (relay), links are announced, and every connection has a keep-alive a round.",
 )

@@ -13,21 +13,26 @@ EARLY = 3
 LOSS = 0.2
 CHURN = 0.02
 # what is compared: (with, without), each by what it changes
+TIMED: dict[str, Any] = {"engine": "sim", "schedule": "timed", "loss": 0.05}
+TIMED_CELL = (300, 30)
 PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "neighbours' ids": ({}, {"collect": "visited"}),
     "passing walks": ({"snoop": True}, {}),
     "passing walks, under loss": ({"snoop": True, "loss": LOSS}, {"loss": LOSS}),
     "passing walks, under churn": ({"snoop": True, "churn": CHURN}, {"churn": CHURN}),
+    "neighbours' ids, nodes with timers": (TIMED, TIMED | {"collect": "visited"}),
+    "passing walks, nodes with timers": (TIMED | {"snoop": True}, TIMED),
 }
 
 
 def measure(lab: Lab, scale: Scale) -> Measured:
-    """Set G, 1000 x 100, round by round."""
-    universe = grid_universe(lab, "G", FIRST_CELL, lab.seed)
+    """Set G, 1000 x 100, round by round; with timers 300 x 30."""
+    whole, part = (grid_universe(lab, "G", cell, lab.seed) for cell in (FIRST_CELL, TIMED_CELL))
     stages = [INITIAL, *(stage_after(turn, ROUNDS) for turn in range(1, ROUNDS + 1))]
     repetitions = lab.seeds(1 if scale == "small" else 10)
 
     def by_round(told: dict[str, Any]) -> list[float]:
+        universe = part if "engine" in told else whole
         runs = [lab.run(universe, seed, keep={"rounds"}, rounds=ROUNDS, ttl=TTL, **told) for seed in repetitions]
         return [mean([run.mean("pvs", stage) for run in runs]) for stage in stages]
 

@@ -1,0 +1,128 @@
+"""StaN, section 3.5 again: whether an overlay manager that keeps running keeps overlays in one piece."""
+
+from typing import Any
+
+from ropewalk.engines.contract import FINAL, INITIAL
+from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
+from ropewalk.papers.drawing import Curve, Panel
+from ropewalk.papers.lab import Lab, Run, Universe
+from ropewalk.papers.stan.universes import ROUNDS, STAN, TTL, grid_universe
+
+REPETITIONS: dict[Scale, int] = {"small": 1, "paper": 5}
+CELLS: dict[Scale, tuple[int, int]] = {"small": (300, 30), "paper": (1000, 100)}
+MANAGERS = ("given", "scamp", "cyclon")
+LATER = 2 * ROUNDS
+CONNECTIVITY = 0.99  # the journal paper's views, on the workshop paper's plane
+
+
+def measure(lab: Lab, scale: Scale) -> Measured:
+    """Every node with timers of its own, with each manager and with none."""
+    numbers: dict[str, Any] = {}
+    for manager in MANAGERS:
+        for rounds in (ROUNDS, LATER):
+            runs: list[Run] = []
+            for seed in lab.seeds(REPETITIONS[scale]):
+                runs += [_run(lab, universe, seed, manager, rounds) for universe in _universes(lab, scale, seed)]
+            numbers[f"{manager}, {rounds} rounds"] = _counted(runs)
+    return Measured(numbers)
+
+
+def _universes(lab: Lab, scale: Scale, seed: int) -> list[Universe]:
+    cells = {CELLS["small"], CELLS[scale]}
+    return [
+        grid_universe(lab, "fig6", (100, 16), seed),
+        *(grid_universe(lab, "G", cell, seed) for cell in sorted(cells)),
+    ]
+
+
+def _run(lab: Lab, universe: Universe, seed: int, manager: str, rounds: int) -> Run:
+    return lab.run(
+        universe, seed,
+        engine="sim", schedule="timed", manager=manager, overlay="fixed", connectivity=CONNECTIVITY, rounds=rounds, ttl=TTL,
+    )  # fmt: skip
+
+
+def _counted(runs: list[Run]) -> dict[str, Any]:
+    fitness = [run.document["fitness"]["final"] for run in runs]
+    topics = [run.document["topics"] for run in runs]
+    return {
+        "overlays": sum(topics),
+        **{
+            how: sum(round(of[f"{how}_connected"] * count) for of, count in zip(fitness, topics, strict=True))
+            for how in ("weakly", "strongly")
+        },
+        "held_by_nobody": sum(round(of["held_by_nobody"]) for of in fitness),
+        "subscriptions": sum(run.document["subscriptions"] for run in runs),
+        "lvs": [sum(run.mean("lvs", stage) for run in runs) / len(runs) for stage in (INITIAL, FINAL)],
+    }
+
+
+def _checks(numbers: Numbers, how: str) -> list[Check]:
+    return [
+        Check(f"{name}: {of[how]} of {of['overlays']} overlays {how} connected", of[how] == of["overlays"])
+        for name, of in numbers.items()
+        if not name.startswith("given")
+    ]
+
+
+def weakly(numbers: Numbers) -> list[Check]:
+    """When links are walked both ways."""
+    return _checks(numbers, "weakly")
+
+
+def strongly(numbers: Numbers) -> list[Check]:
+    """When they are walked forwards only."""
+    return _checks(numbers, "strongly")
+
+
+def draw(measured: Measured) -> list[Panel]:
+    """Shares of overlays, manager by manager."""
+    curves = [
+        Curve(
+            manager,
+            [(float(at), of["strongly"] / of["overlays"]) for at, of in enumerate(_of(measured, manager))],
+            "line",
+            shade,
+        )
+        for shade, manager in enumerate(MANAGERS)
+    ]
+    return [
+        Panel(
+            title="Overlays that are strongly connected",
+            x=f"0: after {ROUNDS} rounds, 1: after {LATER}",
+            y="share of overlays",
+            reading="A manager that keeps running finds most of those whom alignment has lost, but alignment goes on losing some.",
+            curves=curves,
+        )
+    ]
+
+
+def _of(measured: Measured, manager: str) -> list[dict[str, Any]]:
+    return [of for name, of in measured.numbers.items() if name.startswith(manager)]
+
+
+PLACE = "section 3.5, 'Connectivity'; section 2.2 leaves it to the overlay manager"
+WEAK = Claim(
+    id="B-C1-weak-managed",
+    sentence="With the overlay manager running no overlay is disconnected: weakly, when links are walked both ways.",
+    paper=STAN,
+    place=PLACE,
+    published={"disconnected overlays": 0},
+    tolerance=f"SCAMP and Cyclon, {ROUNDS} and {LATER} rounds with timers: every overlay has one weak component",
+    measure=measure,
+    checks=weakly,
+    draw=draw,
+)
+STRONG = Claim(
+    id="B-C1-strong-managed",
+    sentence="With the overlay manager running no overlay is disconnected: strongly, every node reachable from any other.",
+    paper=STAN,
+    place=PLACE,
+    published={"disconnected overlays": 0},
+    tolerance=f"SCAMP and Cyclon, {ROUNDS} and {LATER} rounds with timers: every overlay has one strong component",
+    measure=measure,
+    checks=strongly,
+    draw=draw,
+    explanation="The manager lets in again whom nobody holds, and link management lets go again of whoever ranks low: at any moment"
+    " some are held by nobody. Links that carry events both ways need weak connectivity only, which is never lost.",
+)

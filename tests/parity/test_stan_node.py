@@ -72,11 +72,10 @@ def test_all_settings_together_are_equal_after_every_round(topics: Topics, chose
 
 @pytest.mark.parametrize("schedule", cases.CONDUCTED)
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("churn", [0.02, 0.05])
-def test_under_churn_pvs_agrees_within_two_percent_in_every_round(schedule: Schedule, seed: int, churn: float) -> None:
+def test_under_churn_pvs_agrees_within_two_percent_in_every_round(schedule: Schedule, seed: int) -> None:
     """At a tenth of the nodes a round it is up to 2.4 %."""
     topics = {topic: [node for node in range(1, 301) if node * topic % 7 < 2 or node % 9 == 0] for topic in range(1, 9)}
-    chosen = Settings(rounds=8, ttl=5, connectivity=0.9, churn=churn, schedule=schedule)
+    chosen = Settings(rounds=8, ttl=5, connectivity=0.9, churn=0.05, schedule=schedule)
     rules = cases.rules(chosen, seed)
     initial = {topic: reference.fixed_overlay(rules, topic, members) for topic, members in topics.items()}
     population = Population(Simulator(Network()), topics, chosen, seed, {})

@@ -67,11 +67,6 @@ def test_with_timers_tables_are_sound_and_say_what_was_sent(spark: Session, univ
     assert "--engine sim" in run.document["again"]
 
 
-def test_the_same_seed_gives_the_same_digest(spark: Session, universe: Store, tmp_path: Path) -> None:
-    digests = [executed(spark, universe, TIMED, "sim", tmp_path / name)[0].document["digest"] for name in ("a", "b")]
-    assert digests[0] == digests[1]
-
-
 def test_what_is_usual_depends_on_the_engine(universe: Store) -> None:
     assert chosen(universe, {}).schedule == "sync"
     assert chosen(universe, {}, "sim").schedule == "timed"

@@ -34,7 +34,8 @@ cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --mast
 uncluster: $(READY)  ## end that cluster
 	tools/cluster stop
 
-check: lint types layers test thorough  ## every gate, then the tests
+check: lint types layers  ## every gate, then all tests but the long ones
+	$(BIN)/pytest -m "not long"
 
 lint: $(READY)  ## style and formatting
 	$(BIN)/ruff check

@@ -15,6 +15,7 @@ from ropewalk.papers.catalogue import CLAIMS
 from ropewalk.papers.contract import SCALES, Claim, Scale, find
 from ropewalk.papers.lab import Lab, Run, Universe
 from ropewalk.papers.magnet import figure_7
+from ropewalk.papers.nodes import NodesRun, NodesStage
 from ropewalk.papers.stan import (
     journal_figure_7,
     journal_figure_9,
@@ -84,6 +85,11 @@ class Rehearsal(Lab):
         traffic = {"messages": 700, "ids": 9000}
         document = sizes | {"fitness": {"initial": FITNESS, "final": FITNESS}, "traffic": traffic}
         return Run(document, Values(), cast("Any", None), frozenset())
+
+    def nodes(self, universe: Universe, seed: int, **told: Any) -> NodesRun:
+        self.asked.append(f"{universe.title}, nodes {seed}")
+        stages = [NodesStage(9.0, 9.0 / (turn + 1), 9.0, 9, 9, 8, 1, 10) for turn in range(told["rounds"] + 1)]
+        return NodesRun(universe.nodes, universe.subscriptions, stages, {"walk": (9, 99)})
 
     def members(self, universe: Universe) -> Members:
         self.asked.append(f"{universe.title}, members")

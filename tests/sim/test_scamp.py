@@ -31,7 +31,7 @@ def law(nodes: int) -> float:
     return (COPIES + 1) * math.log(nodes)
 
 
-@pytest.mark.parametrize("nodes", [100, 1000, pytest.param(10_000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("nodes", [100, 1000, pytest.param(10_000, marks=pytest.mark.long)])
 def test_views_size_themselves(nodes: int) -> None:
     """About (c + 1) ln n, with nobody knowing n."""
     town = overlay(nodes)

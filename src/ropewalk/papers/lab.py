@@ -3,13 +3,14 @@
 Everything is known by what it is made from, so two claims that want the same universe or run get the same one.
 """
 
+import json
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ropewalk.engines.contract import Engine, Keep, Phase
+from ropewalk.engines.contract import Keep, Phase
 from ropewalk.engines.job import Job, run_of
 from ropewalk.engines.sim.run import members_of
 from ropewalk.errors import UsageError
@@ -18,6 +19,7 @@ from ropewalk.experiments.rewire import rewire
 from ropewalk.experiments.run import chosen, execute
 from ropewalk.experiments.universe import cut_universe
 from ropewalk.experiments.workload import make_workload
+from ropewalk.papers.nodes import NodesRun, nodes_run
 from ropewalk.papers.traces import TRACES, files_of
 from ropewalk.protocols.stan.kernel import Members
 from ropewalk.tables.frames import read_table
@@ -70,6 +72,8 @@ class Lab:
     _universes: dict[str, Universe] = field(default_factory=dict)
     _traces: dict[str, Store | None] = field(default_factory=dict)
     _runs: dict[str, Run] = field(default_factory=dict)
+    _nodes: dict[tuple[str, str, int], NodesRun] = field(default_factory=dict)
+    _members: dict[str, Members] = field(default_factory=dict)
     _described: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def seeds(self, count: int) -> range:
@@ -115,12 +119,10 @@ class Lab:
             self._universes[name] = _universe(title, place, made)
         return self._universes[name]
 
-    def run(
-        self, universe: Universe, seed: int, *, keep: Iterable[Keep] = (), engine: Engine = "batch", **told: Any
-    ) -> Run:
+    def run(self, universe: Universe, seed: int, *, keep: Iterable[Keep] = (), **told: Any) -> Run:
         """StaN on a universe. A run that kept more than is asked for is as good."""
         wanted = frozenset(keep)
-        job = Job(settings=chosen(universe.store, told, engine), seed=seed, engine=engine, keep=wanted)
+        job = Job(settings=chosen(universe.store, told), seed=seed, keep=wanted)
         name = run_of(universe.store, job)
         there = self._runs.get(name)
         if there is None or not wanted <= there.keep:
@@ -138,10 +140,22 @@ class Lab:
             self._runs[name] = Run(executed.document, values, Store.open(place), job.keep)
         return self._runs[name]
 
+    def nodes(self, universe: Universe, seed: int, **told: Any) -> NodesRun:
+        """StaN on a universe message by message, with timers unless told otherwise; nothing is stored."""
+        settings = chosen(universe.store, told, "sim")
+        key = (universe.store.manifest.name, json.dumps(asdict(settings), sort_keys=True), seed)
+        if key not in self._nodes:
+            job = Job(settings=settings, seed=seed, engine="sim", keep=frozenset({"rounds"}))
+            with self.phase(f"{universe.title}: {settings.rounds} rounds of nodes"):
+                self._nodes[key] = nodes_run(self.members(universe), job)
+        return self._nodes[key]
+
     def members(self, universe: Universe) -> Members:
         """Who follows what, for whoever conducts nodes itself."""
-        with self.phase(f"{universe.title}: read the universe"):
-            return members_of(self.spark, universe.store)
+        name = universe.store.manifest.name
+        if name not in self._members:
+            self._members[name] = members_of(self.spark, universe.store)
+        return self._members[name]
 
     def described(self, universe: Universe, what: str, describe: Callable[[Interests], T]) -> T:
         """What is to be said of a universe's interests, said once. `what` names it; `describe` works it out."""

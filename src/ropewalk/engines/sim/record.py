@@ -34,9 +34,8 @@ class Traffic:
         """See `Observer`."""
 
     def clear(self) -> None:
-        """Begin anew, for the next stage."""
-        self.by_node.clear()
-        self.by_topic.clear()
+        """Begin anew, for the next stage; what was counted is whoever's it was given to."""
+        self.by_node, self.by_topic = {}, {}
 
 
 class Trace:

@@ -1,6 +1,7 @@
 """One StaN run in the simulator on a stored universe: the same tables as the batch engine's, from messages and timers."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -26,24 +27,25 @@ from ropewalk.tables.store import Draft, Store
 MOST_SUBSCRIPTIONS = 3_000_000  # ours: every node lies in the memory of one process, which takes some 3 kB for each
 
 
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a stage left behind, when it was over, and what was sent since the stage before: node -> kind -> [messages, bytes]."""
+
+    left: Left
+    at: float
+    sent: dict[int, dict[str, list[int]]]
+
+
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
     """Run StaN on a universe and write its tables into a draft."""
     with phase("read the universe"):
         members = members_of(spark, universe)
-        overlays = kernel.initial(members, job.settings, job.seed)
+    stages = list(stages_of(members, job, phase))
+    final = stages[-1].left
     node_ids = np.unique(members.ids)
-    traffic = Traffic()
-    population = population_of(members, job.settings, job.seed, [traffic])
-    stages: list[Left] = []
-    sent: list[tuple[float, Traffic]] = []
-    for stage, views in _stages(population, views_of(members, overlays), traffic, phase):
-        if stage in (INITIAL, FINAL) or "rounds" in job.keep:
-            stages.append(left_by(stage, views, node_ids, traffic.by_topic))
-            sent.append((population.simulator.now, _copied(traffic)))
-            traffic.clear()
     outcome = Outcome(
         run=run_of(universe, job),
-        digest=hexadecimal(int(np.bitwise_xor.reduce(kernel.digests(stages[-1].members, stages[-1].overlays)))),
+        digest=hexadecimal(int(np.bitwise_xor.reduce(kernel.digests(final.members, final.overlays)))),
         nodes=node_ids.size,
         topics=members.topics.size,
         subscriptions=members.ids.size,
@@ -51,10 +53,23 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     draft.manifest.digest = outcome.digest
     with phase("write the tables"):
         tables = [(RUNS, runs_row(spark, outcome, job, universe))]
-        for table, rows in _tables(stages, sent, node_ids, job):
+        for table, rows in _tables(stages, node_ids, job):
             tables.append((table, of_run(outcome, table, spark.createDataFrame(rows))))
         outcome.tables |= write_tables(draft, tables)
     return outcome
+
+
+def stages_of(members: kernel.Members, job: Job, phase: Phase) -> Iterator[Played]:
+    """Let nodes play: the initial stage, the final one, and with `rounds` those in between."""
+    node_ids = np.unique(members.ids)
+    traffic = Traffic()
+    population = population_of(members, job.settings, job.seed, [traffic])
+    initial = views_of(members, kernel.initial(members, job.settings, job.seed))
+    for stage, views in _stages(population, initial, traffic, phase):
+        if stage in (INITIAL, FINAL) or "rounds" in job.keep:
+            left = left_by(stage, views, node_ids, traffic.by_topic)
+            yield Played(left, population.simulator.now, traffic.by_node)
+            traffic.clear()
 
 
 def members_of(spark: SparkSession, universe: Store) -> kernel.Members:
@@ -114,15 +129,8 @@ def play(population: Population) -> Iterator[int]:
     return timed.play(population) if population.settings.schedule == "timed" else rounds.play(population)
 
 
-def _copied(traffic: Traffic) -> Traffic:
-    copy = Traffic()
-    copy.by_node = {node: dict(kinds) for node, kinds in traffic.by_node.items()}
-    return copy
-
-
-def _tables(
-    stages: list[Left], sent: list[tuple[float, Traffic]], node_ids: Longs, job: Job
-) -> Iterator[tuple[Table, pa.Table]]:
+def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[Table, pa.Table]]:
+    stages = [each.left for each in played]
     views = [as_arrow(left.stage, view_columns(left, node_ids)) for left in stages]
     yield VIEWS, pa.concat_tables(views)
     overlays = []
@@ -143,9 +151,9 @@ def _tables(
         yield CONNECTIONS, pa.concat_tables(pairs)
     if "traffic" in job.keep:
         rows = [
-            (node, kind, at, messages, size)
-            for at, counted in sent
-            for node, kinds in counted.by_node.items()
+            (node, kind, each.at, messages, size)
+            for each in played
+            for node, kinds in each.sent.items()
             for kind, (messages, size) in kinds.items()
         ]
         names = ("node", "kind", "at", "messages", "bytes")

@@ -17,23 +17,21 @@ ROUNDS = 16  # twice as many as usual: there is nothing to save while everything
 
 def measure(lab: Lab, scale: Scale) -> Measured:  # noqa: ARG001 (one size, small)
     """Set G, 1000 x 100 in lock step and 300 x 30 with timers."""
-    return Measured(
-        {
-            "lock step": _compared(lab, FIRST_CELL, {}),
-            "with timers": _compared(lab, TIMED_CELL, {"engine": "sim", "schedule": "timed"}),
-        }
-    )
-
-
-def _compared(lab: Lab, cell: Cell, told: dict[str, Any]) -> dict[str, Any]:
-    """Messages sent until PVS is as low as the adaptive run gets it."""
-    universe = grid_universe(lab, "G", cell, lab.seed)
+    whole, part = (grid_universe(lab, "G", cell, lab.seed) for cell in (FIRST_CELL, TIMED_CELL))
     stages = [INITIAL, *(stage_after(turn, ROUNDS) for turn in range(1, ROUNDS + 1))]
-    found: dict[str, Any] = {}
+    conducted, timed = {}, {}
     for name, adaptive in (("adaptive", True), ("fixed", False)):
-        run = lab.run(universe, lab.seed, keep={"rounds"}, rounds=ROUNDS, ttl=TTL, adaptive=adaptive, **told)
+        run = lab.run(whole, lab.seed, keep={"rounds"}, rounds=ROUNDS, ttl=TTL, adaptive=adaptive)
         sent = [run.values.get(("traffic.messages", stage), 0.0) for stage in stages]
-        found[name] = {"pvs": [run.mean("pvs", stage) for stage in stages], "messages": list(accumulate(sent))}
+        conducted[name] = {"pvs": [run.mean("pvs", stage) for stage in stages], "messages": list(accumulate(sent))}
+        of = lab.nodes(part, lab.seed, rounds=ROUNDS, ttl=TTL, adaptive=adaptive).stages
+        sent = [float(stage.messages) for stage in of]
+        timed[name] = {"pvs": [stage.pvs for stage in of], "messages": list(accumulate(sent))}
+    return Measured({"lock step": _compared(conducted), "with timers": _compared(timed)})
+
+
+def _compared(found: dict[str, Any]) -> dict[str, Any]:
+    """Messages sent until PVS is as low as the adaptive run gets it."""
     reached = found["adaptive"]["pvs"][-1]
     # Between two rounds in proportion: whole rounds would flatter whoever is compared with them.
     spent = float(np.interp(-reached, [-pvs for pvs in found["fixed"]["pvs"]], found["fixed"]["messages"]))

@@ -16,17 +16,14 @@ HALF_WAY = 5  # rounds up to this one are on the way
 
 def measure(lab: Lab, scale: Scale) -> Measured:  # noqa: ARG001 (as many runs as in the paper at any scale)
     """Means over five runs, each beside the lock-step run of the same seed."""
-    stages = [INITIAL, *(stage_after(turn, ROUNDS) for turn in range(1, ROUNDS + 1))]
     timed = [
-        lab.run(
-            grid_universe(lab, "fig6", (100, 16), seed), seed,
-            keep={"rounds"}, engine="sim", schedule="timed", rounds=ROUNDS, ttl=TTL, loss=LOSS,
-        )
+        lab.nodes(grid_universe(lab, "fig6", (100, 16), seed), seed, rounds=ROUNDS, ttl=TTL, loss=LOSS)
         for seed in lab.seeds(REPETITIONS)
-    ]  # fmt: skip
+    ]
+    stages = [INITIAL, *(stage_after(turn, ROUNDS) for turn in range(1, ROUNDS + 1))]
     by_round = {
-        name: [mean([run.mean("pvs", stage) for run in runs]) for stage in stages]
-        for name, runs in (("timed", timed), ("lock step", fig6_runs(lab)))
+        "timed": [mean([run.stages[turn].pvs for run in timed]) for turn in range(ROUNDS + 1)],
+        "lock step": [mean([run.mean("pvs", stage) for run in fig6_runs(lab)]) for stage in stages],
     }
     return Measured({"pvs": by_round})
 

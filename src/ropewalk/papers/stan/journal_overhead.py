@@ -9,7 +9,6 @@ from ropewalk.papers.stan.universes import FIRST_CELL, ROUNDS, STAN, TTL, grid_u
 SMALL = 0.25  # of a topic's mean subscribers: what "a small sample of node ids" is to mean
 ID_BYTES = 8
 TIMED_CELL = (300, 30)
-KINDS = ("walk", "reply", "relay", "announce", "withdraw", "keep-alive")
 
 
 def measure(lab: Lab, scale: Scale) -> Measured:  # noqa: ARG001 (one size, small)
@@ -20,14 +19,14 @@ def measure(lab: Lab, scale: Scale) -> Measured:  # noqa: ARG001 (one size, smal
     turns = universe.nodes * ROUNDS
     before, after = (run.mean("connections", stage) for stage in (INITIAL, FINAL))
     nodes = grid_universe(lab, "G", TIMED_CELL, lab.seed)
-    timed = lab.run(nodes, lab.seed, keep={"traffic"}, engine="sim", schedule="timed", rounds=ROUNDS, ttl=TTL)
+    timed = lab.nodes(nodes, lab.seed, rounds=ROUNDS, ttl=TTL)
     return Measured(
         {
             "with_timers": {
-                kind: {
-                    what: timed.values[f"sent.{what}", kind] / (nodes.nodes * ROUNDS) for what in ("messages", "bytes")
-                }
-                for kind in KINDS
+                kind: dict(
+                    zip(("messages", "bytes"), (count / (timed.nodes * ROUNDS) for count in counts), strict=True)
+                )
+                for kind, counts in sorted(timed.sent.items())
             },
             "messages_per_node_and_round": messages / turns,
             "ids_per_message": ids / messages,

@@ -13,15 +13,17 @@ EARLY = 3
 LOSS = 0.2
 CHURN = 0.02
 # what is compared: (with, without), each by what it changes
-TIMED: dict[str, Any] = {"engine": "sim", "schedule": "timed", "loss": 0.05}
-TIMED_CELL = (300, 30)
 PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "neighbours' ids": ({}, {"collect": "visited"}),
     "passing walks": ({"snoop": True}, {}),
     "passing walks, under loss": ({"snoop": True, "loss": LOSS}, {"loss": LOSS}),
     "passing walks, under churn": ({"snoop": True, "churn": CHURN}, {"churn": CHURN}),
-    "neighbours' ids, nodes with timers": (TIMED, TIMED | {"collect": "visited"}),
-    "passing walks, nodes with timers": (TIMED | {"snoop": True}, TIMED),
+}
+TIMED_CELL = (300, 30)
+LOSSY: dict[str, Any] = {"loss": 0.05}
+TIMED_PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "neighbours' ids, nodes with timers": (LOSSY, LOSSY | {"collect": "visited"}),
+    "passing walks, nodes with timers": (LOSSY | {"snoop": True}, LOSSY),
 }
 
 
@@ -32,11 +34,16 @@ def measure(lab: Lab, scale: Scale) -> Measured:
     repetitions = lab.seeds(1 if scale == "small" else 10)
 
     def by_round(told: dict[str, Any]) -> list[float]:
-        universe = part if "engine" in told else whole
-        runs = [lab.run(universe, seed, keep={"rounds"}, rounds=ROUNDS, ttl=TTL, **told) for seed in repetitions]
+        runs = [lab.run(whole, seed, keep={"rounds"}, rounds=ROUNDS, ttl=TTL, **told) for seed in repetitions]
         return [mean([run.mean("pvs", stage) for run in runs]) for stage in stages]
 
-    return Measured({name: {"with": by_round(on), "without": by_round(off)} for name, (on, off) in PAIRS.items()})
+    def timed(told: dict[str, Any]) -> list[float]:
+        runs = [lab.nodes(part, seed, rounds=ROUNDS, ttl=TTL, **told) for seed in repetitions]
+        return [mean([run.stages[turn].pvs for run in runs]) for turn in range(ROUNDS + 1)]
+
+    found = {name: {"with": by_round(on), "without": by_round(off)} for name, (on, off) in PAIRS.items()}
+    found |= {name: {"with": timed(on), "without": timed(off)} for name, (on, off) in TIMED_PAIRS.items()}
+    return Measured(found)
 
 
 def checks(numbers: Numbers) -> list[Check]:

@@ -28,7 +28,7 @@ CASES = {
         PRINTED, manager="scamp", loss=0.05, churn=0.05, learn=True, snoop=True
     ),
 }
-OBSERVED = 10  # topics whose traces are compared
+OBSERVED = 5  # topics whose traces are compared
 
 
 class Disclosures:

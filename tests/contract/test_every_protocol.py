@@ -1,11 +1,17 @@
 """What holds for the nodes of every protocol in the catalogue, in each of its variants."""
 
 from copy import deepcopy
+from dataclasses import fields, replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ropewalk.engines.sim.invariants.bounded import Bounded
+from ropewalk.engines.sim.invariants.link_counts import LinkCounts
+from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
+from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
 from ropewalk.engines.sim.network import Duplication, Latency, Loss, Network, Reordering, Rule
 from ropewalk.engines.sim.record import Trace
 from ropewalk.engines.sim.simulator import Simulator
@@ -28,6 +34,7 @@ from ropewalk.protocols.contract import (
     Unsubscribe,
     size_of,
 )
+from ropewalk.protocols.stan.node import Node as StanNode
 
 VARIANTS = [(entry, variant) for entry in PROTOCOLS.values() for variant in entry.variants]
 NAMES = [f"{entry.name} {variant}" for entry, variant in VARIANTS]
@@ -168,14 +175,25 @@ def test_hostile_messages_are_survived(entry: Entry, variant: str, data) -> None
     node: Node = simulator.processes[victim.id].node
     for _ in range(5):
         message = data.draw(st.one_of([st.from_type(kind) for kind in entry.messages]))
+        named = [field.name for field in fields(message)]
+        if data.draw(st.booleans()) and "topic" in named:
+            message = replace(message, topic=data.draw(st.sampled_from(TOPICS)))  # one that the victim follows
+        if data.draw(st.booleans()) and "hop" in named:
+            message = replace(message, hop=data.draw(st.integers(0, 6)))
         sender = data.draw(st.sampled_from(NODES) | CONTACTS)
-        for event in (Received(sender, message), LinkUp(sender), Received(sender, message), LinkDown(sender, "failed")):
-            if sender.id == victim.id:
-                continue
+        if sender.id == victim.id:
+            continue
+        last = data.draw(st.sampled_from([LinkDown(sender, "failed"), Received(sender, message)]))
+        for event in (Received(sender, message), LinkUp(sender), Received(sender, message), last):
             effects = node.handle(event, simulator.now)
             assert len(effects) < 1000
             for effect in effects:
                 assert not (isinstance(effect, Send | Connect) and _target(effect).id == victim.id)
+                assert not isinstance(effect, Send) or size_of(effect.message) < 2**16
+        if isinstance(node, StanNode):
+            for invariant in (ViewBounds(), NoSelfLink(), LinkCounts(), Bounded()):
+                wrong = invariant.after(cast("Any", None), simulator.processes[victim.id], node, last, [])
+                assert wrong is None
     for timer in [effect.timer for effect in node.handle(Subscribe(99, ()), 60.0) if isinstance(effect, SetTimer)]:
         node.handle(TimerFired(timer), 61.0)
     simulator.run(120.0)

@@ -37,6 +37,8 @@ def during(window: Window, rule):
     """A rule for as long as the window is open."""
 
     class Sometimes:
+        overtaking = getattr(rule, "overtaking", False)
+
         def judge(self, sender, receiver, message, now, delays):
             return rule.judge(sender, receiver, message, now, delays) if window.holds(now) else delays
 

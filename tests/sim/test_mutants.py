@@ -53,7 +53,10 @@ MUTANTS = [
     Mutant(stan.Node, "_remember", "if len(self.ways) > MOST_WAYS:", "if False:", "every queue bounded"),
     Mutant(stan.Node, "_keep_alive", "tuple(topics)", "tuple(self.topics)", "no disclosure"),
     Mutant(stan.Node, "_unsubscribe", "self.links.release(holder, now)", "pass", "link counts"),
-    Mutant(stan.Node, "_granted", "view.size = max(0, view.size - 1)", "view.size = 0", "connected"),
+    Mutant(stan.Node, "_granted", "view.size += 1", "view.size += 0", "connected"),
+    Mutant(stan.Node, "_open", "or timer.era not in (following.era, None)", "", "one timer each"),
+    Mutant(stan.Node, "_open", "effects.append(SetTimer(self._period(following), timer))", "pass", "one timer each"),
+    Mutant(stan.Node, "_subscribe", "if not self.tidying:", "if True:", "one timer each"),
     Mutant(Following, "bury", "if len(self.gone) > MOST_GONE:", "if False:", "every queue bounded"),
     Mutant(
         cyclon.Node,
@@ -77,7 +80,8 @@ def history(manager: ManagerName, invariants: list[Invariant] | None = None) -> 
         begin = PERIOD * (1 + place / 4)
         acts.append(Act(begin, node, what, topic))
         if place % 2:
-            acts.append(Act(begin + PERIOD, node, "subscribe" if what == "unsubscribe" else "restart", topic))
+            soon = what == "unsubscribe"  # before the timer of the old subscription has fired
+            acts.append(Act(begin + PERIOD / (8 if soon else 1), node, "subscribe" if soon else "restart", topic))
 
     class Early:
         def judge(self, sender, receiver, message, now, delays):

@@ -36,18 +36,18 @@ class View:
         if not self.size:
             return []
         limit = self.weights[self.size - 1] if len(ids) >= self.size else HIGHEST
-        better: list[tuple[int, int, Contact]] = []
+        better: dict[int, tuple[int, int, Contact]] = {}
         for contact in candidates:
             node = contact.id
             weight = weigh(node)
             if weight <= limit and node != me and node not in ids:
-                better.append((weight, node, contact))
+                known = better.get(node)
+                if known is None or contact < known[2]:  # one node, said to be in two places
+                    better[node] = (weight, node, contact)
         if not better:
             return []
-        fresh = {node for _, node, _ in better}
-        better += zip(self.weights, ids, self.contacts, strict=True)
-        better.sort()
-        return [contact for _, node, contact in better[: self.size] if node in fresh]
+        ranked = sorted([*better.values(), *zip(self.weights, ids, self.contacts, strict=True)])
+        return [contact for _, node, contact in ranked[: self.size] if node in better]
 
     def adopt(self, contact: Contact) -> Contact | None:
         """Take a neighbour in; who is left out instead, if the view is full: the worst, be it the new one."""

@@ -7,7 +7,7 @@ messages nor on the order in which they are sent.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from ropewalk.protocols.contract import Message
 from ropewalk.seeds import chance, unit
@@ -97,6 +97,7 @@ class Duplication:
 class Reordering:
     """With this probability a message takes up to `spread` seconds longer, and others overtake it."""
 
+    overtaking: ClassVar[bool] = True
     seed: int
     probability: float
     spread: float = 1.0
@@ -166,10 +167,11 @@ class SlowNode:
 class Network:
     """The rules that are installed, in order."""
 
-    __slots__ = ("rules",)
+    __slots__ = ("in_order", "rules")
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self.rules: Sequence[Rule] = tuple(rules)
+        self.in_order = not any(getattr(rule, "overtaking", False) for rule in self.rules)  # as on a connection
 
     def delays(self, sender: int, receiver: int, message: Message, now: float) -> Delays:
         """With which delays copies of a message arrive; none: it is lost."""

@@ -1,5 +1,6 @@
 """The nodes of a universe in the simulator: who follows what, who is there, and what happens to them."""
 
+from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -89,7 +90,8 @@ class Population:
 
     def take_away(self, node: int, *, crash: bool, noticed: float = NOTICED) -> None:
         """Let a node go, with a good-bye or without."""
-        self.turns[node] = {topic: following.turn for topic, following in self.node(node).topics.items()}
+        machine = self.node(node)
+        self.turns[node] = machine.turns | {topic: following.turn for topic, following in machine.topics.items()}
         if crash:
             self.simulator.crash(node, noticed)
             return
@@ -124,6 +126,9 @@ class Population:
                 self.simulator.freeze(act.node, act.seconds)
             case "subscribe" if running and act.topic not in self.follows[act.node]:
                 self.follows[act.node][act.topic] = None
+                known = self.members.setdefault(act.topic, [])
+                if act.node not in known:
+                    insort(known, act.node)
                 self.subscribe(act.node, act.topic, self.drawn_view(act.node, act.topic, self.comings))
             case "unsubscribe" if running and act.topic in self.follows[act.node]:
                 del self.follows[act.node][act.topic]

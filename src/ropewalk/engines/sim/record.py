@@ -1,9 +1,21 @@
 """What a simulation leaves on record: who sent how much of what, and one hash of everything that happened."""
 
 import hashlib
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
 
 from ropewalk.engines.sim.simulator import Process
-from ropewalk.protocols.contract import Effect, Input, LinkDown, LinkUp, Received, Send, TimerFired, size_of
+from ropewalk.protocols.contract import (
+    Contact,
+    Effect,
+    Input,
+    LinkDown,
+    LinkUp,
+    Received,
+    Send,
+    TimerFired,
+    size_of,
+)
 
 PUBLISHED = ("walk", "reply")  # the messages that the paper's protocol has, and the batch engine counts
 
@@ -94,7 +106,16 @@ class Trace:
             self._moment = 0
 
 
-def _said(message: object) -> tuple[object, ...]:
-    """A message in words that do not depend on the order of a set."""
-    named = sorted(contact.id for contact in getattr(message, "seen", ()))
-    return (type(message).__name__, message.labels(), *named)  # type: ignore[attr-defined]
+def _said(what: object) -> tuple[object, ...]:
+    """A message, timer or input in words that do not depend on the order of a set."""
+    return (type(what).__name__, *(_plain(getattr(what, field.name)) for field in fields(cast("Any", what))))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Contact):
+        return (value.id, value.address)
+    if isinstance(value, frozenset):
+        return sorted(_plain(each) for each in value)  # type: ignore[type-var]
+    if isinstance(value, tuple):
+        return tuple(_plain(each) for each in value)
+    return _said(value) if is_dataclass(value) else value

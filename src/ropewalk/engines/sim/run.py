@@ -16,7 +16,7 @@ from ropewalk.engines.sim.population import Population, Views
 from ropewalk.engines.sim.record import Traffic
 from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.engines.sim.tables import as_arrow, connection_columns, left_by, view_columns, views_of
-from ropewalk.engines.stages import Left, Longs, link_rows, topic_columns
+from ropewalk.engines.stages import LINK_COLUMNS, Left, Longs, link_rows, topic_columns
 from ropewalk.errors import InputError, UsageError
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
@@ -145,7 +145,8 @@ def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[T
         overlays.append(known)
     yield OVERLAYS, pa.concat_tables(overlays)
     if "links" in job.keep:
-        yield LINKS, pa.Table.from_batches([batch for left in stages for batch in link_rows(left)])
+        batches = [batch for left in stages for batch in link_rows(left)]
+        yield LINKS, pa.Table.from_batches(batches, pa.schema(LINK_COLUMNS))
     if "connections" in job.keep:
         pairs = [as_arrow(left.stage, connection_columns(left, node_ids)) for left in stages]
         yield CONNECTIONS, pa.concat_tables(pairs)
@@ -156,5 +157,12 @@ def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[T
             for node, kinds in each.sent.items()
             for kind, (messages, size) in kinds.items()
         ]
-        names = ("node", "kind", "at", "messages", "bytes")
-        yield TRAFFIC, pa.table(dict(zip(names, zip(*rows, strict=True), strict=True)))
+        schema = {
+            "node": pa.int64(),
+            "kind": pa.string(),
+            "at": pa.float64(),
+            "messages": pa.int64(),
+            "bytes": pa.int64(),
+        }
+        counts = [pa.array([row[place] for row in rows], type_) for place, type_ in enumerate(schema.values())]
+        yield TRAFFIC, pa.table(counts, list(schema))

@@ -53,13 +53,14 @@ HELLO = Hello()
 class Process:
     """A node that runs, with its end of every link."""
 
-    __slots__ = ("alive", "contact", "frozen_until", "linked", "node")
+    __slots__ = ("alive", "contact", "frozen_until", "heard_until", "linked", "node")
 
     def __init__(self, node: Node) -> None:
         self.node, self.contact = node, node.me
         self.alive = True
         self.frozen_until = 0.0  # until then nothing is handled
         self.linked: dict[int, Process] = {}  # by id, who is at the other end
+        self.heard_until: dict[int, float] = {}  # by id, when the last of what it has sent there arrives
 
 
 class Observer(Protocol):
@@ -84,7 +85,7 @@ class Simulator:
         self.processes: dict[int, Process] = {}  # of the nodes that are there, by id
         self.handled = 0  # inputs so far
         self.unsent = 0  # messages to where no link was up
-        self._queue: list[tuple[float, int, Process, Input]] = []
+        self._queue: list[tuple[float, int, Process, Input, Process | None]] = []
         self._sequence = 0
 
     @property
@@ -107,8 +108,11 @@ class Simulator:
             self._push(self.now + noticed, other, LinkDown(process.contact, "failed"))
 
     def retire(self, node: int) -> None:
-        """Take a node that has said good-bye off the machine."""
-        self.processes.pop(node).alive = False
+        """Take a node that has said good-bye off the machine. Links that it did not know of yet break with it."""
+        process = self.processes.pop(node)
+        process.alive = False
+        for other in process.linked.values():
+            self._push(self.now + NOTICED, other, LinkDown(process.contact, "failed"))
 
     def freeze(self, node: int, seconds: float) -> None:
         """Let a node handle nothing for a while; what comes in waits."""
@@ -122,13 +126,14 @@ class Simulator:
         """Let everything happen up to this moment, or until nothing is left to happen."""
         queue, observers = self._queue, self.observers
         while queue and queue[0][0] <= until:
-            self.now, _, process, event = heappop(queue)
+            at, _, process, event, sender = heappop(queue)
+            self.now = max(self.now, at)
             if not process.alive:
                 continue
             if process.frozen_until > self.now:
-                self._push(process.frozen_until, process, event)
+                self._push(process.frozen_until, process, event, sender)
                 continue
-            if self._out_of_date(process, event):
+            if self._out_of_date(process, event, sender):
                 continue
             self.handled += 1
             for observer in observers:
@@ -142,22 +147,28 @@ class Simulator:
             self.now = until
 
     def drain(self) -> None:
-        """Let everything arrive that is on its way, with no timer firing meanwhile: they fire later, if it runs on."""
-        timers = [entry for entry in self._queue if isinstance(entry[3], TimerFired)]
-        now = self.now
-        self._queue = [entry for entry in self._queue if not isinstance(entry[3], TimerFired)]
-        heapify(self._queue)
+        """Let everything arrive that is on its way, with no timer firing meanwhile: those are late, if it runs on."""
+        timers: list[tuple[float, int, Process, Input, Process | None]] = []
         while self._queue:
-            self.run(self._queue[0][0])
             timers += [entry for entry in self._queue if isinstance(entry[3], TimerFired)]
             self._queue = [entry for entry in self._queue if not isinstance(entry[3], TimerFired)]
             heapify(self._queue)
-        self._queue, self.now = timers, now
+            if self._queue:
+                self.run(self._queue[0][0])
+        self._queue = timers
         heapify(self._queue)
 
-    def _out_of_date(self, process: Process, event: Input) -> bool:
-        """News of a link that is old by now: it broke before it was up, or there is another one already."""
+    def timers(self) -> list[tuple[Process, object]]:
+        """Those that are yet to fire, of processes that run."""
+        return [
+            (entry[2], entry[3].timer) for entry in self._queue if isinstance(entry[3], TimerFired) and entry[2].alive
+        ]
+
+    def _out_of_date(self, process: Process, event: Input, sender: Process | None) -> bool:
+        """What is of the past: news of a link that broke before it was up, or that there is anew; words of the dead."""
         match event:
+            case Received():  # a node that came back has a link of its own
+                return sender is not None and process.linked.get(event.sender.id, sender) is not sender
             case LinkUp():
                 return event.contact.id not in process.linked
             case LinkDown():
@@ -191,8 +202,14 @@ class Simulator:
         for observer in self.observers:
             observer.sent(process, send, self.now, len(delays))
         received = Received(process.contact, send.message)
+        last = process.heard_until.get(send.to.id, 0.0)
         for delay in delays:
-            self._push(self.now + delay, target, received)
+            arrives = self.now + delay
+            if self.network.in_order and arrives < last:
+                arrives = last  # as on a real connection
+            last = max(last, arrives)
+            self._push(arrives, target, received, process)
+        process.heard_until[send.to.id] = last
 
     def _delays(self, process: Process, to: Contact, message: Message) -> list[float]:
         return self.network.delays(process.contact.id, to.id, message, self.now)
@@ -209,6 +226,8 @@ class Simulator:
             self._push(self.now, process, LinkUp(contact))
             return
         process.linked[contact.id], target.linked[process.contact.id] = target, process
+        process.heard_until.pop(contact.id, None)
+        target.heard_until.pop(process.contact.id, None)
         self._push(self.now + there[0], target, LinkUp(process.contact))
         self._push(self.now + there[0] + back[0], process, LinkUp(contact))
 
@@ -219,9 +238,10 @@ class Simulator:
             return
         target.linked.pop(process.contact.id, None)
         delays = self._delays(process, contact, HELLO)
-        after = delays[0] if delays else NOTICED
-        self._push(self.now + after, target, LinkDown(process.contact, cause))
+        told = self.now + (delays[0] if delays else NOTICED)
+        told = max(told, process.heard_until.pop(contact.id, 0.0))
+        self._push(told, target, LinkDown(process.contact, cause))
 
-    def _push(self, time: float, process: Process, event: Input) -> None:
-        heappush(self._queue, (time, self._sequence, process, event))
+    def _push(self, time: float, process: Process, event: Input, sender: Process | None = None) -> None:
+        heappush(self._queue, (time, self._sequence, process, event, sender))
         self._sequence += 1

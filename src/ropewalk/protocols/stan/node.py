@@ -50,7 +50,9 @@ from ropewalk.seeds import chance, pick, stream, unit
 MOST_PER_HOP = (
     64  # ours: neighbours that one node may add to a walk; no view of a rule here is as long below 10^25 members
 )
+MOST_NEIGHBOURS = 256  # ours: on one topic, if its level says nothing else; no rule here asks for as many
 MOST_WAYS = 4096  # ours: walks whose way back is remembered, some hundred for every topic
+MOST_TURNS = 4096  # ours: topics followed before, whose count of walks is remembered
 BELIEVED_AGAIN = 4  # ours, periods: longer than a walk can carry an old view about
 SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link counts as broken
 
@@ -81,8 +83,20 @@ class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "beats", "eras", "links", "lock_step", "me", "seed", "settings", "tidying", "topics", "turns", "walk_stream",
-        "ways", "weigh",
+        "beats",
+        "eras",
+        "links",
+        "lock_step",
+        "me",
+        "old_ways",
+        "seed",
+        "settings",
+        "tidying",
+        "topics",
+        "turns",
+        "walk_stream",
+        "ways",
+        "weigh",
     )  # fmt: skip
 
     def __init__(self, me: Contact, settings: Settings, seed: int, key: int) -> None:
@@ -93,7 +107,8 @@ class Node:
         self.links = Links()
         self.topics: dict[int, Following] = {}  # grows by Subscribe, shrinks by Unsubscribe
         self.turns: dict[int, int] = {}  # walks started on topics followed before: they go on from there
-        self.ways: dict[Way, Contact] = {}  # from whom a walk came; oldest first, at most MOST_WAYS
+        self.ways: dict[Way, Contact] = {}  # from whom a walk came since the last Tidy, at most MOST_WAYS
+        self.old_ways: dict[Way, Contact] = {}  # and in the period before; then it is forgotten
         self.eras = 0  # subscriptions so far
         self.tidying = False  # whether a Tidy is on its way
         self.beats = 0  # keep-alives sent on every link
@@ -195,16 +210,17 @@ class Node:
 
     def _take_back(self, reply: Reply, now: float) -> list[Effect]:
         """The paper sends replies straight to the source, which need not be linked; ours go back as the walk came."""
+        if not 0 <= reply.hop <= self.settings.ttl or len(reply.seen) > (self.settings.ttl + 1) * (MOST_PER_HOP + 1):
+            return []  # nobody who keeps the rules sends this
         if reply.hop > 0:
-            previous = self.ways.pop((reply.topic, reply.source.id, reply.turn, reply.hop - 1), None)
+            way = (reply.topic, reply.source.id, reply.turn, reply.hop - 1)
+            previous = self.ways.pop(way, None) or self.old_ways.pop(way, None)
             if previous is None:
                 return []  # too late, or never asked for
             return [Send(previous, Relay(reply.topic, reply.source, reply.turn, reply.hop - 1, reply.seen))]
         following = self.topics.get(reply.topic)
         if following is None or reply.source.id != self.me.id or reply.turn != following.turn - 1:
             return []  # the next period's walk overtakes it
-        if len(reply.seen) > (self.settings.ttl + 1) * (MOST_PER_HOP + 1):
-            return []
         if self.lock_step:
             following.replied = True
             following.heard.append(reply.seen)
@@ -307,17 +323,18 @@ class Node:
         effects: list[Effect] = []
         for topic, following in self.topics.items():
             overlay = following.overlay
-            wanted = overlay.has(node)
-            if overlay.held_by.pop(node, None) is None and not wanted:
-                continue
+            wanted, held = overlay.has(node), overlay.held_by.pop(node, None) is not None
+            # The manager judges by the view that had it; what it asks for is granted to the view that has it no more.
+            asked = following.manager.handle(down, now) if down.cause != "closed" else []
             overlay.view.drop(node)
             overlay.coming.pop(node, None)
-            if down.cause != "closed":
+            if down.cause != "closed" and (wanted or held):
                 self._bury(following, node, now)
-                effects += self._ask_manager(topic, down, now)
-            elif wanted:
+            elif down.cause == "closed" and wanted:
                 overlay.coming[node] = None
                 effects += self.links.seek(down.contact, now)
+            for answer in asked:
+                effects += self._granted(topic, answer, now)
         return effects
 
     def _bury(self, following: Following, node: int, now: float) -> None:
@@ -358,6 +375,8 @@ class Node:
         for holder in following.overlay.held_by:
             self.links.release(holder, now)
         self.turns[topic] = following.turn
+        if len(self.turns) > MOST_TURNS:
+            del self.turns[next(iter(self.turns))]
         del self.topics[topic]
         return effects
 
@@ -373,14 +392,15 @@ class Node:
             return []
         effects: list[Effect] = []
         for answer in following.manager.handle(event, now):
-            effects += self._granted(following, answer, now)
+            effects += self._granted(topic, answer, now)
         return effects
 
-    def _granted(self, following: Following, answer: Effect | Request, now: float) -> list[Effect]:
+    def _granted(self, topic: int, answer: Effect | Request, now: float) -> list[Effect]:
+        following = self.topics[topic]
         view = following.overlay.view
         match answer:
             case Grow(contact):
-                if following.level.most is None or view.size < following.level.most:
+                if view.size < (following.level.most or MOST_NEIGHBOURS):
                     view.size += 1
                     following.gone.pop(contact.id, None)
                 return [] if following.overlay.has(contact.id) else self._take_in(following, contact, now)
@@ -393,6 +413,7 @@ class Node:
                 return self._let_go(following.overlay.topic, worst, now)
             case Forget(node):
                 self._bury(following, node, now)
+                following.overlay.coming.pop(node, None)
                 dropped = view.drop(node)
                 return [] if dropped is None else self._let_go(following.overlay.topic, dropped, now)
             case Offer(contacts):
@@ -413,6 +434,7 @@ class Node:
         self.tidying = timed and bool(self.topics or self.links.by_id)
         if self.tidying:
             effects.append(SetTimer(self.settings.period, Tidy()))
+        self.ways, self.old_ways = {}, self.ways
         for topic, following in self.topics.items():
             following.tidy(now)
             effects += self._ask_manager(topic, TimerFired(Check()), now)

@@ -9,8 +9,8 @@ from ropewalk.protocols.contract import Effect, Input, Send
 from ropewalk.protocols.links import OUTBOX
 from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.scamp import node as scamp
-from ropewalk.protocols.stan.following import MOST_GONE
-from ropewalk.protocols.stan.node import MOST_PER_HOP, MOST_WAYS, Node
+from ropewalk.protocols.stan.following import MOST_GONE, Following
+from ropewalk.protocols.stan.node import MOST_NEIGHBOURS, MOST_PER_HOP, MOST_WAYS, Node
 
 
 class Bounded(Invariant):
@@ -27,15 +27,13 @@ class Bounded(Invariant):
         effects: list[Effect],
     ) -> str | None:
         """See `Invariant`."""
-        if len(node.ways) > MOST_WAYS:
-            return f"remembers {len(node.ways)} ways back, of {MOST_WAYS} allowed"
+        if max(len(node.ways), len(node.old_ways)) > MOST_WAYS:
+            return f"remembers {len(node.ways)} and {len(node.old_ways)} ways back, of {MOST_WAYS} allowed"
         for other, link in node.links.by_id.items():
             if len(link.outbox or ()) > OUTBOX:
                 return f"keeps {len(link.outbox or ())} messages for {other}, of {OUTBOX} allowed"
         for topic, following in node.topics.items():
-            if len(following.gone) > MOST_GONE:
-                return f"remembers {len(following.gone)} who are gone from {topic}, of {MOST_GONE} allowed"
-            wrong = _of_manager(following.manager)
+            wrong = _of_topic(following)
             if wrong is not None:
                 return f"{wrong} on {topic}"
         most = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics))
@@ -43,6 +41,14 @@ class Bounded(Invariant):
             if isinstance(effect, Send) and effect.message.contacts() > most:
                 return f"sends a {effect.message.kind} that names {effect.message.contacts()}, of {most} allowed"
         return None
+
+
+def _of_topic(following: Following) -> str | None:
+    if following.overlay.view.size > MOST_NEIGHBOURS:
+        return f"may hold {following.overlay.view.size}, of {MOST_NEIGHBOURS} allowed,"
+    if len(following.gone) > MOST_GONE:
+        return f"remembers {len(following.gone)} who are gone, of {MOST_GONE} allowed,"
+    return _of_manager(following.manager)
 
 
 def _of_manager(manager: object) -> str | None:

@@ -1,4 +1,4 @@
-"""A link is used exactly as often as topics use it, in either direction, and none is open that nobody will use or close."""
+"""A link is used exactly as often as topics use it, in either direction; at rest both ends agree on it."""
 
 from typing import ClassVar
 
@@ -38,17 +38,18 @@ class LinkCounts(Invariant):
 
     def at_rest(self, population: Population) -> str | None:
         """See `Invariant`."""
-        for node, process in population.simulator.processes.items():
+        there = population.simulator.processes
+        for node, process in there.items():
             known = {other for other, link in population.node(node).links.by_id.items() if link.up}
             if known != set(process.linked):
                 return f"node {node} has links {sorted(process.linked)}, but knows of {sorted(known)}"
             for topic, following in population.node(node).topics.items():
                 for contact in following.overlay.view.contacts:
-                    other = population.node(contact.id).topics.get(topic)
+                    other = population.node(contact.id).topics.get(topic) if contact.id in there else None
                     if other is None or node not in other.overlay.held_by:
                         return f"node {node} holds {contact.id} on {topic}, which does not know it"
                 for holder in following.overlay.held_by:
-                    theirs = population.node(holder).topics.get(topic)
+                    theirs = population.node(holder).topics.get(topic) if holder in there else None
                     if theirs is None or not theirs.overlay.view.holds(node):
                         return f"node {node} believes that {holder} holds it on {topic}, which is not so"
         return None

@@ -1,4 +1,4 @@
-"""When nothing has gone wrong for a while, nobody holds who is gone, waits for anybody, or keeps a link without a use."""
+"""When nothing has gone wrong for a while, nobody holds who is gone, or waits for anybody."""
 
 from typing import ClassVar
 

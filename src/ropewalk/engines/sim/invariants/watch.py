@@ -7,6 +7,7 @@ from ropewalk.engines.sim.invariants.link_counts import LinkCounts
 from ropewalk.engines.sim.invariants.make_before_break import MakeBeforeBreak
 from ropewalk.engines.sim.invariants.no_disclosure import NoDisclosure
 from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
+from ropewalk.engines.sim.invariants.one_timer_each import OneTimerEach
 from ropewalk.engines.sim.invariants.quiescent import Quiescent
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
 from ropewalk.engines.sim.population import Population
@@ -30,6 +31,7 @@ def all_invariants() -> list[Invariant]:
         Bounded(),
         NoDisclosure(),
         Quiescent(),
+        OneTimerEach(),
         Connected(),
     ]
 

@@ -138,6 +138,7 @@ class Node:
             case Replace():
                 return self._replaced(sender, message)
             case Left():
+                self.known.pop(sender, None)
                 return [Forget(sender.id), *self._lost(sender, now)]
             case _:
                 return []
@@ -184,7 +185,7 @@ class Node:
         if times > MOST_SEEN or message.hop >= MOST_HOPS:
             return []
         labels = (message.topic, self.me.id, newcomer.id, message.number, message.copy, message.hop)
-        keep = unit(chance(self.seed, "keep", *labels)) < 1 / (1 + len(view.contacts))
+        keep = unit(chance(self.seed, "keep", *labels)) < 1 / (1 + len(view.contacts) + len(self.overlay.coming))
         if keep and newcomer.id != self.me.id and not self.overlay.has(newcomer.id):
             return [Grow(newcomer)]
         around = [contact for contact in view.contacts if contact.id != newcomer.id]
@@ -206,6 +207,7 @@ class Node:
 
     def _replaced(self, sender: Contact, message: Replace) -> list[Effect | Request]:
         view = self.overlay.view
+        self.known.pop(sender, None)
         if not view.holds(sender.id):
             return [Forget(sender.id)]  # link management has let it go already: nothing to replace
         fresh = [contact for contact in message.by if contact.id != self.me.id and not self.overlay.has(contact.id)]
@@ -219,6 +221,8 @@ class Node:
             self.known[contact] += 1
             if self.known[contact] >= FAILURES:
                 del self.known[contact]
+        if not self.overlay.has(contact.id):
+            return []  # no place of ours was its
         size, least = self.overlay.view.size, self.settings.copies + 1
         drawn = chance(self.seed, "shrink", self.overlay.topic, self.me.id, contact.id, int(now * 1e6))
         return [Shrink()] if size > least and unit(drawn) < least / size else []

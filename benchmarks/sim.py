@@ -75,7 +75,9 @@ def measure(nodes: int, events: int) -> Measured:
     before, started = resident(), time.monotonic()
     simulator = Simulator(Network([Latency(SEED, 0.05)]))
     population = Population(simulator, followed, SETTINGS, SEED, {})
+    gc.disable()  # nothing is let go of yet, and there is more to look through every time
     timed.begin(population, initial)
+    gc.enable()
     subscribed = time.monotonic() - started
     gc.collect()
     gc.freeze()  # what is there stays; looking through it again and again would be all that is measured

@@ -18,6 +18,7 @@ from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.stan import following
 from ropewalk.protocols.stan import node as stan
 from ropewalk.protocols.stan.following import Following
+from ropewalk.protocols.stan.neighbours import Neighbours
 from ropewalk.protocols.view import View
 from towns import PERIOD, TIMED, Town, members
 
@@ -39,23 +40,29 @@ MUTANTS = [
     Mutant(View, "newcomers", "node != me", "True", "no self link"),
     Mutant(Links, "release", "link.uses -= 1", "link.uses -= 0", "link counts"),
     Mutant(Links, "close_idle", "not link.uses and", "", "make before break"),
-    Mutant(stan.Node, "_take_in", "self.links.use(contact.id)", "pass", "link counts"),
-    Mutant(stan.Node, "_take_in", "Announce(topic)", "Announce(min(self.topics))", "no disclosure"),
+    Mutant(Neighbours, "_take_in", "self.links.use(contact.id)", "pass", "link counts"),
+    Mutant(Neighbours, "_take_in", "Announce(overlay.topic)", "Announce(min(self.topics))", "no disclosure"),
     Mutant(
-        stan.Node,
+        Neighbours,
         "_take_in",
         "return self.links.seek(",
-        "return [*map(view.drop, [c.id for c in view.contacts[-1:]])][:0] + self.links.seek(",
+        "return [*map(overlay.view.drop, [c.id for c in overlay.view.contacts[-1:]])][:0] + self.links.seek(",
         "make before break",
         manager="given",
     ),
-    Mutant(stan.Node, "_link_down", "overlay.view.drop(node)", "pass", "link counts"),
+    Mutant(Neighbours, "link_down", "overlay.view.drop(node)", "pass", "link counts"),
     Mutant(stan.Node, "_remember", "if len(self.ways) > MOST_WAYS:", "if False:", "every queue bounded"),
-    Mutant(stan.Node, "_keep_alive", "tuple(topics)", "tuple(self.topics)", "no disclosure"),
-    Mutant(stan.Node, "_unsubscribe", "self.links.release(holder, now)", "pass", "link counts"),
-    Mutant(stan.Node, "_granted", "view.size += 1", "view.size += 0", "connected"),
+    Mutant(Neighbours, "keep_alive", "tuple(topics)", "tuple(self.topics)", "no disclosure"),
+    Mutant(Neighbours, "let_all_go", "self.links.release(holder, now)", "pass", "link counts"),
+    Mutant(Neighbours, "_grow", "view.size += 1", "view.size += 0", "connected"),
     Mutant(stan.Node, "_open", "or timer.era not in (following.era, None)", "", "one timer each"),
-    Mutant(stan.Node, "_open", "effects.append(SetTimer(self._period(following), timer))", "pass", "one timer each"),
+    Mutant(
+        stan.Node,
+        "_open",
+        "effects.append(SetTimer(self.neighbours.period(following), timer))",
+        "pass",
+        "one timer each",
+    ),
     Mutant(stan.Node, "_subscribe", "if not self.tidying:", "if True:", "one timer each"),
     Mutant(Following, "bury", "if len(self.gone) > MOST_GONE:", "if False:", "every queue bounded"),
     Mutant(

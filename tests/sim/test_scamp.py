@@ -83,7 +83,7 @@ def test_whoever_is_held_by_nobody_asks_to_be_taken_in_again() -> None:
         other = town.population.node(holder).topics[1].overlay
         dropped = other.view.drop(lonely.me.id)
         assert dropped is not None
-        town.population.node(holder).links.release(lonely.me.id, 0.0)
+        town.population.node(holder).neighbours.links.release(lonely.me.id, 0.0)
     for node in town.ids:  # nobody walks: only the manager can help
         town.population.node(node).topics[1].era = -1
     town.play()

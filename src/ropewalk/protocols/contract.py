@@ -41,6 +41,21 @@ class Message(Protocol):
         """What tells it from other messages of its kind between the same two nodes at the same moment."""
 
 
+@dataclass(frozen=True, slots=True)
+class AboutTopic:
+    """A message that says one thing about a topic and names nobody; what it says is its kind."""
+
+    topic: int
+
+    def contacts(self) -> int:
+        """Nobody."""
+        return 0
+
+    def labels(self) -> tuple[int, ...]:
+        """One a topic."""
+        return (self.topic,)
+
+
 def size_of(message: Message) -> int:
     """Bytes that a message takes, by a stated model: a header and eight bytes for every node it names."""
     return HEADER_BYTES + ID_BYTES * message.contacts()

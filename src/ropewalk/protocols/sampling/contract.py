@@ -7,7 +7,7 @@ requests to the node that it is part of.
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
-from ropewalk.protocols.contract import Contact, Effect, Input
+from ropewalk.protocols.contract import AboutTopic, Contact, Effect, Input
 from ropewalk.protocols.view import View
 
 ManagerName = Literal["given", "scamp", "cyclon"]
@@ -75,19 +75,10 @@ Request = Grow | Shrink | Forget | Offer | Explore | Post
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Left(AboutTopic):
     """The sender follows the topic no longer."""
 
     kind: ClassVar[str] = "left"
-    topic: int
-
-    def contacts(self) -> int:
-        """Nobody is named."""
-        return 0
-
-    def labels(self) -> tuple[int, ...]:
-        """One a topic."""
-        return (self.topic,)
 
 
 @dataclass(frozen=True, slots=True)

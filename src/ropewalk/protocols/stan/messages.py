@@ -3,18 +3,17 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ropewalk.protocols.contract import Contact
+from ropewalk.protocols.contract import AboutTopic, Contact
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
-    """COLLECTWALK (StaN, Algorithm 2): handed from neighbour to neighbour, collecting who is there."""
+class Step:
+    """One step of a walk, there or back, with what it has collected."""
 
-    kind: ClassVar[str] = "walk"
     topic: int
     source: Contact
     turn: int  # how many walks its source has started on this topic before
-    hop: int  # how many nodes it has visited before
+    hop: int  # how many nodes the walk had visited before the one at its farther end
     seen: frozenset[Contact]  # its order means nothing: whoever ranks it has an order of its own
 
     def contacts(self) -> int:
@@ -27,23 +26,17 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """COLLECTREPLY: what a walk has collected, on its way back along the walk's path."""
+class Walk(Step):
+    """COLLECTWALK (StaN, Algorithm 2): handed from neighbour to neighbour, collecting who is there."""
+
+    kind: ClassVar[str] = "walk"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Step):
+    """COLLECTREPLY: what a walk has collected, from where it ends. On its way back `hop` counts down to 0."""
 
     kind: ClassVar[str] = "reply"
-    topic: int
-    source: Contact
-    turn: int
-    hop: int  # of the walk that reached its sender: it counts down to 0 at the source
-    seen: frozenset[Contact]
-
-    def contacts(self) -> int:
-        """The nodes that the walk has collected."""
-        return len(self.seen)
-
-    def labels(self) -> tuple[int, ...]:
-        """What tells this step back from every other."""
-        return (self.topic, self.source.id, self.turn, self.hop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,35 +47,17 @@ class Relay(Reply):
 
 
 @dataclass(frozen=True, slots=True)
-class Announce:
-    """LINK: the sender holds the receiver as a neighbour. Ours: so the receiver knows, and events can come back."""
+class Announce(AboutTopic):
+    """LINK: the sender holds the receiver as a neighbour. Ours: so the receiver knows who holds it."""
 
     kind: ClassVar[str] = "announce"
-    topic: int
-
-    def contacts(self) -> int:
-        """Nobody is named."""
-        return 0
-
-    def labels(self) -> tuple[int, ...]:
-        """One a topic."""
-        return (self.topic,)
 
 
 @dataclass(frozen=True, slots=True)
-class Withdraw:
+class Withdraw(AboutTopic):
     """UNLINK: it does so no longer."""
 
     kind: ClassVar[str] = "withdraw"
-    topic: int
-
-    def contacts(self) -> int:
-        """Nobody is named."""
-        return 0
-
-    def labels(self) -> tuple[int, ...]:
-        """One a topic."""
-        return (self.topic,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """StaN: every node ranks others by a hash, the same on all its topics, so overlays drift onto the same physical links.
 
-Papers: Matos, Nunes, Oliveira, Pereira, "StaN: exploiting shared interests without disclosing them in gossip-based
-publish/subscribe" (here StAN, the workshop paper), and its journal version (here StaN), whose Algorithms 1 and 2 these are.
-Each topic has one view: its overlay manager (`sampling`) decides the size, walks decide who is in it.
+Papers: Matos, Felber, Oliveira, Pereira, Riviere, "Scaling up publish/subscribe overlays using interest correlation for link
+sharing" (here StaN, whose Algorithms 1 and 2 these are); Matos, Nunes, Oliveira, Pereira, "StAN: exploiting shared interests
+without disclosing them in gossip-based publish/subscribe" (here StAN, the workshop paper). Each topic has one view: its
+overlay manager (`sampling`) decides the size, walks decide who is in it. Here are the walks, and coming and going; what
+becomes of whom they find is in `neighbours`.
 
 What is not in the paper, each marked where it happens: links are announced, replies go back along the walk's path, links
 are made before others are broken, who is gone is not believed in for a while, and everything is bounded.
@@ -13,7 +15,6 @@ from dataclasses import dataclass
 from ropewalk.ids import mix_long
 from ropewalk.protocols.contract import (
     Contact,
-    Disconnect,
     Effect,
     Input,
     Leave,
@@ -26,35 +27,19 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
-from ropewalk.protocols.links import Links
 from ropewalk.protocols.sampling import catalogue as sampling
-from ropewalk.protocols.sampling.contract import (
-    Check,
-    Explore,
-    Forget,
-    Grow,
-    Left,
-    Offer,
-    Overlay,
-    Post,
-    Request,
-    Shrink,
-)
+from ropewalk.protocols.sampling.contract import Check, Overlay
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Message, Relay, Reply, Walk, Withdraw
+from ropewalk.protocols.stan.neighbours import Neighbours
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.protocols.stan.weights import weigher
 from ropewalk.protocols.view import View
 from ropewalk.seeds import chance, pick, stream, unit
 
-MOST_PER_HOP = (
-    64  # ours: neighbours that one node may add to a walk; no view of a rule here is as long below 10^25 members
-)
-MOST_NEIGHBOURS = 256  # ours: on one topic, if its level says nothing else; no rule here asks for as many
+MOST_PER_HOP = 64  # ours: neighbours that one node may add to a walk; far more than ln n + c for any number of nodes
 MOST_WAYS = 4096  # ours: walks whose way back is remembered, some hundred for every topic
 MOST_TURNS = 4096  # ours: topics followed before, whose count of walks is remembered
-BELIEVED_AGAIN = 4  # ours, periods: longer than a walk can carry an old view about
-SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link counts as broken
 
 Way = tuple[int, int, int, int]  # topic, source, turn, hop
 
@@ -83,20 +68,8 @@ class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "beats",
-        "eras",
-        "links",
-        "lock_step",
-        "me",
-        "old_ways",
-        "seed",
-        "settings",
-        "tidying",
-        "topics",
-        "turns",
-        "walk_stream",
-        "ways",
-        "weigh",
+        "eras", "lock_step", "me", "neighbours", "old_ways", "seed", "settings", "tidying", "topics", "turns",
+        "walk_stream", "ways", "weigh",
     )  # fmt: skip
 
     def __init__(self, me: Contact, settings: Settings, seed: int, key: int) -> None:
@@ -104,14 +77,13 @@ class Node:
         self.weigh = weigher(settings.weight, me.id, key)
         self.walk_stream = stream(seed, "walk")
         self.lock_step = settings.schedule == "sync"
-        self.links = Links()
-        self.topics: dict[int, Following] = {}  # grows by Subscribe, shrinks by Unsubscribe
+        self.neighbours = Neighbours(settings)
+        self.topics = self.neighbours.topics
         self.turns: dict[int, int] = {}  # walks started on topics followed before: they go on from there
         self.ways: dict[Way, Contact] = {}  # from whom a walk came since the last Tidy, at most MOST_WAYS
         self.old_ways: dict[Way, Contact] = {}  # and in the period before; then it is forgotten
         self.eras = 0  # subscriptions so far
         self.tidying = False  # whether a Tidy is on its way
-        self.beats = 0  # keep-alives sent on every link
 
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
@@ -121,9 +93,9 @@ class Node:
             case TimerFired():
                 return self._fire(event.timer, now)
             case LinkUp():
-                return self._link_up(event.contact, now)
+                return self.neighbours.link_up(event.contact, now)
             case LinkDown():
-                return self._link_down(event, now)
+                return self.neighbours.link_down(event, now)
             case Subscribe():
                 return self._subscribe(event, now)
             case Unsubscribe():
@@ -138,13 +110,13 @@ class Node:
             case Reply():
                 return self._take_back(message, now)
             case Announce():
-                return self._held_by(sender, message.topic, True, now)
+                return self.neighbours.held_by(sender, message.topic, True, now)
             case Withdraw():
-                return self._held_by(sender, message.topic, False, now)
+                return self.neighbours.held_by(sender, message.topic, False, now)
             case KeepAlive():
-                return self._alive(sender, message, now)
+                return self.neighbours.alive(sender, message, now)
             case _:
-                return self._ask_manager(message.topic, Received(sender, message), now)
+                return self.neighbours.ask_manager(message.topic, Received(sender, message), now)
 
     def _fire(self, timer: object, now: float) -> list[Effect]:
         match timer:
@@ -165,7 +137,7 @@ class Node:
             return []  # unsubscribed since; the timer ends here
         effects: list[Effect] = []
         if timer.era is not None:
-            effects.append(SetTimer(self._period(following), timer))
+            effects.append(SetTimer(self.neighbours.period(following), timer))
         now_round, following.round = following.round, following.round + 1
         view, explore = following.overlay.view.contacts, following.explore
         if explore is None and (following.due > now_round or not view):
@@ -175,7 +147,7 @@ class Node:
         walk = Walk(topic, self.me, turn, 0, frozenset())
         if explore is not None:
             following.explore = None
-            return effects + self.links.post(explore, walk, now)
+            return effects + self.neighbours.links.post(explore, walk, now)
         effects.append(Send(view[self._picked(following, self.me.id, turn, 0, len(view))], walk))
         return effects
 
@@ -187,7 +159,7 @@ class Node:
         if following is None:  # unsubscribed: it has nothing to add, and the walk ends
             return [
                 Send(sender, Reply(walk.topic, walk.source, walk.turn, hop, seen)),
-                *self._held_by(sender, walk.topic, True, now),
+                *self.neighbours.held_by(sender, walk.topic, True, now),
             ]
         view = following.overlay.view.contacts
         if settings.collect == "views":
@@ -225,7 +197,7 @@ class Node:
             following.replied = True
             following.heard.append(reply.seen)
             return []
-        effects, changed = self._consider(following, reply.seen, now)
+        effects, changed = self.neighbours.consider(following, reply.seen, now)
         self._pace(following, changed)
         return effects
 
@@ -236,7 +208,7 @@ class Node:
             return []
         heard: frozenset[Contact] = frozenset().union(*following.heard)
         following.heard.clear()
-        effects, changed = self._consider(following, heard, now)
+        effects, changed = self.neighbours.consider(following, heard, now)
         if following.replied:
             self._pace(following, changed)
         following.replied = False
@@ -246,7 +218,7 @@ class Node:
         if self.lock_step:
             following.heard.append(contacts)
             return []
-        return self._consider(following, contacts, now)[0]
+        return self.neighbours.consider(following, contacts, now)[0]
 
     def _pace(self, following: Following, changed: bool) -> None:
         """StaN 2.4: "progressively reduce the frequency as improvements become marginal"."""
@@ -262,86 +234,6 @@ class Node:
         if len(self.ways) > MOST_WAYS:
             del self.ways[next(iter(self.ways))]
 
-    # Views and links: an old link goes when the new one is up
-
-    def _consider(self, following: Following, candidates: frozenset[Contact], now: float) -> tuple[list[Effect], bool]:
-        """StaN, Algorithm 2, line 16: the best of view and candidates; whether there is anybody new among them."""
-        effects: list[Effect] = []
-        newcomers = following.overlay.view.newcomers(following.believed(candidates, now))
-        for contact in newcomers:
-            effects += self._take_in(following, contact, now)
-        return effects, bool(newcomers)
-
-    def _take_in(self, following: Following, contact: Contact, now: float) -> list[Effect]:
-        """Make somebody a neighbour: now if there is a link, else when there is."""
-        topic, view = following.overlay.topic, following.overlay.view
-        if not self.links.is_up(contact.id):
-            following.overlay.coming[contact.id] = None
-            return self.links.seek(contact, now)
-        left_out = view.adopt(contact)
-        if left_out == contact:
-            return []  # better ones came in the meantime
-        self.links.use(contact.id)
-        effects: list[Effect] = [Send(contact, Announce(topic))]
-        if left_out is not None:
-            effects += self._let_go(topic, left_out, now)
-        return effects
-
-    def _let_go(self, topic: int, contact: Contact, now: float) -> list[Effect]:
-        self.links.release(contact.id, now)
-        return [Send(contact, Withdraw(topic))]
-
-    def _held_by(self, sender: Contact, topic: int, held: bool, now: float) -> list[Effect]:
-        """Ours: a link is announced, so that its other end knows who holds it, and does not close it."""
-        following = self.topics.get(topic)
-        if not self.links.is_up(sender.id):
-            return []
-        if following is None:  # it has not heard that we are gone
-            return [Send(sender, Left(topic))] if held else []
-        holders = following.overlay.held_by
-        if held and sender.id not in holders:
-            holders[sender.id] = sender
-            following.gone.pop(sender.id, None)  # it is here to say so
-            self.links.use(sender.id)
-        elif not held and sender.id in holders:
-            del holders[sender.id]
-            self.links.release(sender.id, now)
-        return []
-
-    def _link_up(self, contact: Contact, now: float) -> list[Effect]:
-        effects = self.links.came_up(contact, now)
-        for following in self.topics.values():
-            if contact.id in following.overlay.coming:
-                del following.overlay.coming[contact.id]
-                effects += self._take_in(following, contact, now)
-        return effects
-
-    def _link_down(self, down: LinkDown, now: float) -> list[Effect]:
-        """Its places stay, and the next replies fill them; whoever only closed it while we need it is asked again."""
-        node = down.contact.id
-        self.links.went_down(node)
-        effects: list[Effect] = []
-        for topic, following in self.topics.items():
-            overlay = following.overlay
-            wanted, held = overlay.has(node), overlay.held_by.pop(node, None) is not None
-            # The manager judges by the view that had it; what it asks for is granted to the view that has it no more.
-            asked = following.manager.handle(down, now) if down.cause != "closed" else []
-            overlay.view.drop(node)
-            overlay.coming.pop(node, None)
-            if down.cause != "closed" and (wanted or held):
-                self._bury(following, node, now)
-            elif down.cause == "closed" and wanted:
-                overlay.coming[node] = None
-                effects += self.links.seek(down.contact, now)
-            for answer in asked:
-                effects += self._granted(topic, answer, now)
-        return effects
-
-    def _bury(self, following: Following, node: int, now: float) -> None:
-        """Ours: walks go on naming who is gone for a while. Where rounds are conducted nobody is named after that."""
-        if self.settings.schedule == "timed":
-            following.bury(node, now + BELIEVED_AGAIN * self._period(following))
-
     # Coming and going
 
     def _subscribe(self, command: Subscribe, now: float) -> list[Effect]:
@@ -355,10 +247,10 @@ class Node:
         following.turn = self.turns.pop(topic, 0)
         following.era, self.eras = self.eras, self.eras + 1
         self.topics[topic] = following
-        effects = self._ask_manager(topic, command, now)
+        effects = self.neighbours.ask_manager(topic, command, now)
         if self.settings.schedule == "timed":
             # StaN 3.2 starts nodes at different moments; when is drawn, so that no two runs differ
-            offset = unit(chance(self.seed, "offset", topic, self.me.id)) * self._period(following)
+            offset = unit(chance(self.seed, "offset", topic, self.me.id)) * self.neighbours.period(following)
             effects.append(SetTimer(offset, Open(topic, following.era)))
             if not self.tidying:
                 effects.append(SetTimer(self.settings.period, Tidy()))
@@ -369,11 +261,8 @@ class Node:
         following = self.topics.get(topic)
         if following is None:
             return []
-        effects = self._ask_manager(topic, Unsubscribe(topic), now)
-        for contact in following.overlay.view.contacts:
-            effects += self._let_go(topic, contact, now)
-        for holder in following.overlay.held_by:
-            self.links.release(holder, now)
+        effects = self.neighbours.ask_manager(topic, Unsubscribe(topic), now)
+        effects += self.neighbours.let_all_go(following, now)
         self.turns[topic] = following.turn
         if len(self.turns) > MOST_TURNS:
             del self.turns[next(iter(self.turns))]
@@ -384,96 +273,20 @@ class Node:
         effects: list[Effect] = []
         for topic in list(self.topics):
             effects += self._unsubscribe(topic, now)
-        return effects + self.links.close_all()
-
-    def _ask_manager(self, topic: int, event: Input, now: float) -> list[Effect]:
-        following = self.topics.get(topic)
-        if following is None:
-            return []
-        effects: list[Effect] = []
-        for answer in following.manager.handle(event, now):
-            effects += self._granted(topic, answer, now)
-        return effects
-
-    def _granted(self, topic: int, answer: Effect | Request, now: float) -> list[Effect]:
-        following = self.topics[topic]
-        view = following.overlay.view
-        match answer:
-            case Grow(contact):
-                if view.size < (following.level.most or MOST_NEIGHBOURS):
-                    view.size += 1
-                    following.gone.pop(contact.id, None)
-                return [] if following.overlay.has(contact.id) else self._take_in(following, contact, now)
-            case Shrink():
-                view.size = max(0, view.size - 1)
-                worst = view.worst() if len(view.contacts) > view.size else None
-                if worst is None:
-                    return []
-                view.drop(worst.id)
-                return self._let_go(following.overlay.topic, worst, now)
-            case Forget(node):
-                self._bury(following, node, now)
-                following.overlay.coming.pop(node, None)
-                dropped = view.drop(node)
-                return [] if dropped is None else self._let_go(following.overlay.topic, dropped, now)
-            case Offer(contacts):
-                return self._consider(following, frozenset(contacts), now)[0]
-            case Explore(contact):
-                following.explore = contact
-                return []
-            case Post(to, message):
-                return self.links.post(to, message, now)
-            case _:
-                return [answer]
+        return effects + self.neighbours.links.close_all()
 
     # Once per period
 
     def _tidy(self, now: float) -> list[Effect]:
         effects: list[Effect] = []
         timed = self.settings.schedule == "timed"
-        self.tidying = timed and bool(self.topics or self.links.by_id)
+        self.tidying = timed and bool(self.topics or self.neighbours.links.by_id)
         if self.tidying:
             effects.append(SetTimer(self.settings.period, Tidy()))
         self.ways, self.old_ways = {}, self.ways
         for topic, following in self.topics.items():
             following.tidy(now)
-            effects += self._ask_manager(topic, TimerFired(Check()), now)
+            effects += self.neighbours.ask_manager(topic, TimerFired(Check()), now)
         if timed:
-            effects += self._keep_alive(now)
-        return effects + self.links.close_idle(now - self.settings.period if timed else now)
-
-    def _keep_alive(self, now: float) -> list[Effect]:
-        """Ours: tell every link what it is held for, and take down those that have been silent for too long."""
-        self.beats += 1
-        held_for: dict[int, list[int]] = {node: [] for node, link in self.links.by_id.items() if link.up}
-        for topic, following in self.topics.items():
-            for contact in following.overlay.view.contacts:
-                held_for[contact.id].append(topic)
-        effects: list[Effect] = []
-        silent_since = now - SILENT * self.settings.period
-        for node, topics in held_for.items():
-            link = self.links.by_id[node]
-            if link.heard_at < silent_since:
-                effects.append(Disconnect(link.contact))
-                effects += self._link_down(LinkDown(link.contact, "failed"), now)
-            else:
-                effects.append(Send(link.contact, KeepAlive(self.beats, tuple(topics))))
-        return effects
-
-    def _alive(self, sender: Contact, message: KeepAlive, now: float) -> list[Effect]:
-        link = self.links.by_id.get(sender.id)
-        if link is None or message.number <= link.last_beat:
-            return []  # late: what it says may be out of date
-        link.last_beat, link.heard_at = message.number, now
-        effects: list[Effect] = []
-        held_for = dict.fromkeys(message.topics)
-        for topic in held_for:
-            if topic not in self.topics:
-                effects += self._held_by(sender, topic, True, now)
-        for topic, following in self.topics.items():
-            if (topic in held_for) != (sender.id in following.overlay.held_by):
-                effects += self._held_by(sender, topic, topic in held_for, now)
-        return effects
-
-    def _period(self, following: Following) -> float:
-        return following.level.period or self.settings.period
+            effects += self.neighbours.keep_alive(now)
+        return effects + self.neighbours.links.close_idle(now - self.settings.period if timed else now)

@@ -10,7 +10,8 @@ from ropewalk.protocols.links import OUTBOX
 from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.scamp import node as scamp
 from ropewalk.protocols.stan.following import MOST_GONE, Following
-from ropewalk.protocols.stan.node import MOST_NEIGHBOURS, MOST_PER_HOP, MOST_WAYS, Node
+from ropewalk.protocols.stan.neighbours import MOST_NEIGHBOURS
+from ropewalk.protocols.stan.node import MOST_PER_HOP, MOST_WAYS, Node
 
 
 class Bounded(Invariant):
@@ -29,7 +30,7 @@ class Bounded(Invariant):
         """See `Invariant`."""
         if max(len(node.ways), len(node.old_ways)) > MOST_WAYS:
             return f"remembers {len(node.ways)} and {len(node.old_ways)} ways back, of {MOST_WAYS} allowed"
-        for other, link in node.links.by_id.items():
+        for other, link in node.neighbours.links.by_id.items():
             if len(link.outbox or ()) > OUTBOX:
                 return f"keeps {len(link.outbox or ())} messages for {other}, of {OUTBOX} allowed"
         for topic, following in node.topics.items():

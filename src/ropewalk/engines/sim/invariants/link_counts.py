@@ -23,13 +23,13 @@ class LinkCounts(Invariant):
         effects: list[Effect],  # noqa: ARG002
     ) -> str | None:
         """See `Invariant`."""
-        uses = dict.fromkeys(node.links.by_id, 0)
+        uses = dict.fromkeys(node.neighbours.links.by_id, 0)
         for topic, following in node.topics.items():
             for contact in [*following.overlay.view.contacts, *following.overlay.held_by.values()]:
                 if contact.id not in uses:
                     return f"is linked with {contact.id} on {topic} without a link"
                 uses[contact.id] += 1
-        for other, link in node.links.by_id.items():
+        for other, link in node.neighbours.links.by_id.items():
             if link.uses != uses[other]:
                 return f"counts {link.uses} uses of its link to {other}, but there are {uses[other]}"
             if uses[other] and not link.up:
@@ -40,7 +40,7 @@ class LinkCounts(Invariant):
         """See `Invariant`."""
         there = population.simulator.processes
         for node, process in there.items():
-            known = {other for other, link in population.node(node).links.by_id.items() if link.up}
+            known = {other for other, link in population.node(node).neighbours.links.by_id.items() if link.up}
             if known != set(process.linked):
                 return f"node {node} has links {sorted(process.linked)}, but knows of {sorted(known)}"
             for topic, following in population.node(node).topics.items():

@@ -32,4 +32,4 @@ class NoSelfLink(Invariant):
                 isinstance(effect, Send) and effect.to.id == me
             ):
                 return "wants a link to itself"
-        return "has a link to itself" if me in node.links.by_id else None
+        return "has a link to itself" if me in node.neighbours.links.by_id else None

@@ -21,7 +21,7 @@ class Quiescent(Invariant):
                         return f"node {node} still holds {contact.id} on {topic}, which is gone"
                 if following.overlay.coming:
                     return f"node {node} still waits for links to {list(following.overlay.coming)} on {topic}"
-            waiting = [other for other, link in machine.links.by_id.items() if link.outbox or not link.up]
+            waiting = [other for other, link in machine.neighbours.links.by_id.items() if link.outbox or not link.up]
             if waiting:
                 return f"node {node} still tries to reach {waiting}"
         return None

@@ -25,28 +25,9 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Swap:
-    """Entries for entries; the first is the sender itself, of age 0."""
+class Entries:
+    """Entries of a table, one way or the other."""
 
-    kind: ClassVar[str] = "swap"
-    topic: int
-    turn: int
-    offer: tuple[Entry, ...]
-
-    def contacts(self) -> int:
-        """What it offers."""
-        return len(self.offer)
-
-    def labels(self) -> tuple[int, ...]:
-        """One a period."""
-        return (self.topic, self.turn)
-
-
-@dataclass(frozen=True, slots=True)
-class SwapBack:
-    """The answer."""
-
-    kind: ClassVar[str] = "swap-back"
     topic: int
     turn: int
     offer: tuple[Entry, ...]
@@ -58,6 +39,20 @@ class SwapBack:
     def labels(self) -> tuple[int, ...]:
         """One a swap."""
         return (self.topic, self.turn)
+
+
+@dataclass(frozen=True, slots=True)
+class Swap(Entries):
+    """Entries for entries; the first is the sender itself, of age 0."""
+
+    kind: ClassVar[str] = "swap"
+
+
+@dataclass(frozen=True, slots=True)
+class SwapBack(Entries):
+    """The answer."""
+
+    kind: ClassVar[str] = "swap-back"
 
 
 Message = Swap | SwapBack

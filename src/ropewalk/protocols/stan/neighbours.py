@@ -1,0 +1,220 @@
+"""Whom a node holds and who holds it, topic by topic, and the links between them.
+
+Here candidates become neighbours and neighbours are let go, whoever asks for it: walks, overlay managers, or links that go
+down. An old link goes when the new one is up. Links are announced, and a keep-alive once per period says the same again, so
+that both ends come to agree whatever was lost.
+"""
+
+from ropewalk.protocols.contract import Contact, Disconnect, Effect, Input, LinkDown, Send
+from ropewalk.protocols.links import Links
+from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Offer, Post, Request, Shrink
+from ropewalk.protocols.stan.following import Following
+from ropewalk.protocols.stan.messages import Announce, KeepAlive, Withdraw
+from ropewalk.protocols.stan.settings import Settings
+
+MOST_NEIGHBOURS = 256  # ours: on one topic, if its level says nothing else; no rule here asks for as many
+BELIEVED_AGAIN = 4  # ours, periods: longer than a walk can carry an old view about
+SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link counts as broken
+
+
+class Neighbours:
+    """The neighbours of one node on all its topics."""
+
+    __slots__ = ("awaited", "beats", "links", "settings", "topics")
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.topics: dict[int, Following] = {}  # grows by Subscribe, shrinks by Unsubscribe
+        self.links = Links()
+        self.awaited: dict[int, dict[int, None]] = {}  # who is coming: node -> topics; finds `Overlay.coming` by node
+        self.beats = 0  # keep-alives sent on every link
+
+    # Better ones come, worse ones go
+
+    def consider(self, following: Following, candidates: frozenset[Contact], now: float) -> tuple[list[Effect], bool]:
+        """StaN, Algorithm 2, line 16: the best of view and candidates; whether there is anybody new among them."""
+        effects: list[Effect] = []
+        newcomers = following.overlay.view.newcomers(following.believed(candidates, now))
+        for contact in newcomers:
+            effects += self._take_in(following, contact, now)
+        return effects, bool(newcomers)
+
+    def let_all_go(self, following: Following, now: float) -> list[Effect]:
+        """Hold nobody on a topic any more, and be held by nobody."""
+        overlay = following.overlay
+        effects: list[Effect] = []
+        for contact in overlay.view.contacts:
+            effects += self._let_go(overlay.topic, contact, now)
+        for holder in overlay.held_by:
+            self.links.release(holder, now)
+        for node in list(overlay.coming):
+            self._await_no_more(following, node)
+        return effects
+
+    def _take_in(self, following: Following, contact: Contact, now: float) -> list[Effect]:
+        """Make somebody a neighbour: now if there is a link, else when there is."""
+        overlay = following.overlay
+        if not self.links.is_up(contact.id):
+            overlay.coming[contact.id] = None
+            self.awaited.setdefault(contact.id, {})[overlay.topic] = None
+            return self.links.seek(contact, now)
+        left_out = overlay.view.adopt(contact)
+        if left_out == contact:
+            return []  # better ones came in the meantime
+        self.links.use(contact.id)
+        effects: list[Effect] = [Send(contact, Announce(overlay.topic))]
+        if left_out is not None:
+            effects += self._let_go(overlay.topic, left_out, now)
+        return effects
+
+    def _let_go(self, topic: int, contact: Contact, now: float) -> list[Effect]:
+        self.links.release(contact.id, now)
+        return [Send(contact, Withdraw(topic))]
+
+    def _await_no_more(self, following: Following, node: int) -> None:
+        if node in following.overlay.coming:
+            del following.overlay.coming[node]
+            topics = self.awaited[node]
+            del topics[following.overlay.topic]
+            if not topics:
+                del self.awaited[node]
+
+    def _bury(self, following: Following, node: int, now: float) -> None:
+        """Ours: walks go on naming who is gone for a while. Where rounds are conducted nobody is named after that."""
+        if self.settings.schedule == "timed":
+            following.bury(node, now + BELIEVED_AGAIN * self.period(following))
+
+    # Links, and what is said about them
+
+    def link_up(self, contact: Contact, now: float) -> list[Effect]:
+        """Who was waited for is taken in."""
+        effects = self.links.came_up(contact, now)
+        for topic in self.awaited.pop(contact.id, ()):
+            following = self.topics[topic]
+            del following.overlay.coming[contact.id]
+            effects += self._take_in(following, contact, now)
+        return effects
+
+    def link_down(self, down: LinkDown, now: float) -> list[Effect]:
+        """Its places stay, and the next replies fill them; whoever only closed it while we need it is asked again."""
+        node = down.contact.id
+        self.links.went_down(node)
+        effects: list[Effect] = []
+        for topic, following in self.topics.items():
+            overlay = following.overlay
+            wanted, held = overlay.has(node), overlay.held_by.pop(node, None) is not None
+            # The manager judges by the view that had it; what it asks for is granted to the view that has it no more.
+            asked = following.manager.handle(down, now) if down.cause != "closed" else []
+            overlay.view.drop(node)
+            self._await_no_more(following, node)
+            if down.cause != "closed" and (wanted or held):
+                self._bury(following, node, now)
+            elif down.cause == "closed" and wanted:
+                effects += self._take_in(following, down.contact, now)
+            for answer in asked:
+                effects += self._grant(topic, answer, now)
+        return effects
+
+    def held_by(self, sender: Contact, topic: int, held: bool, now: float) -> list[Effect]:
+        """Ours: a link is announced, so that its other end knows who holds it, and does not close it."""
+        if not self.links.is_up(sender.id):
+            return []
+        following = self.topics.get(topic)
+        if following is None:  # it has not heard that we are gone
+            return [Send(sender, Left(topic))] if held else []
+        holders = following.overlay.held_by
+        if held and sender.id not in holders:
+            holders[sender.id] = sender
+            following.gone.pop(sender.id, None)  # it is here to say so
+            self.links.use(sender.id)
+        elif not held and sender.id in holders:
+            del holders[sender.id]
+            self.links.release(sender.id, now)
+        return []
+
+    def keep_alive(self, now: float) -> list[Effect]:
+        """Ours: take down the links that have been silent for too long, and tell the others what they are held for."""
+        self.beats += 1
+        effects: list[Effect] = []
+        silent_since = now - SILENT * self.settings.period
+        for link in [link for link in self.links.by_id.values() if link.up and link.heard_at < silent_since]:
+            effects.append(Disconnect(link.contact))
+            effects += self.link_down(LinkDown(link.contact, "failed"), now)
+        held_for: dict[int, list[int]] = {node: [] for node, link in self.links.by_id.items() if link.up}
+        for topic, following in self.topics.items():
+            for contact in following.overlay.view.contacts:
+                held_for[contact.id].append(topic)
+        for node, topics in held_for.items():
+            effects.append(Send(self.links.by_id[node].contact, KeepAlive(self.beats, tuple(topics))))
+        return effects
+
+    def alive(self, sender: Contact, message: KeepAlive, now: float) -> list[Effect]:
+        """Believe a keep-alive, where it differs from what was announced."""
+        link = self.links.by_id.get(sender.id)
+        if link is None or message.number <= link.last_beat:
+            return []  # late: what it says may be out of date
+        link.last_beat, link.heard_at = message.number, now
+        effects: list[Effect] = []
+        held_for = dict.fromkeys(message.topics)
+        for topic in held_for:
+            if topic not in self.topics:
+                effects += self.held_by(sender, topic, True, now)
+        for topic, following in self.topics.items():
+            if (topic in held_for) != (sender.id in following.overlay.held_by):
+                effects += self.held_by(sender, topic, topic in held_for, now)
+        return effects
+
+    # What overlay managers ask for
+
+    def ask_manager(self, topic: int, event: Input, now: float) -> list[Effect]:
+        """Have a topic's manager take an input in, and grant what it asks for."""
+        following = self.topics.get(topic)
+        effects: list[Effect] = []
+        for answer in following.manager.handle(event, now) if following is not None else ():
+            effects += self._grant(topic, answer, now)
+        return effects
+
+    def _grant(self, topic: int, answer: Effect | Request, now: float) -> list[Effect]:
+        following = self.topics[topic]
+        match answer:
+            case Grow(contact):
+                return self._grow(following, contact, now)
+            case Shrink():
+                return self._shrink(following, now)
+            case Forget(node):
+                return self._forget(following, node, now)
+            case Offer(contacts):
+                return self.consider(following, frozenset(contacts), now)[0]
+            case Explore(contact):
+                following.explore = contact
+                return []
+            case Post(to, message):
+                return self.links.post(to, message, now)
+            case _:
+                return [answer]
+
+    def _grow(self, following: Following, contact: Contact, now: float) -> list[Effect]:
+        view = following.overlay.view
+        if view.size < (following.level.most or MOST_NEIGHBOURS):
+            view.size += 1
+            following.gone.pop(contact.id, None)
+        return [] if following.overlay.has(contact.id) else self._take_in(following, contact, now)
+
+    def _shrink(self, following: Following, now: float) -> list[Effect]:
+        view = following.overlay.view
+        view.size = max(0, view.size - 1)
+        worst = view.worst() if len(view.contacts) > view.size else None
+        if worst is None:
+            return []
+        view.drop(worst.id)
+        return self._let_go(following.overlay.topic, worst, now)
+
+    def _forget(self, following: Following, node: int, now: float) -> list[Effect]:
+        self._bury(following, node, now)
+        self._await_no_more(following, node)
+        dropped = following.overlay.view.drop(node)
+        return [] if dropped is None else self._let_go(following.overlay.topic, dropped, now)
+
+    def period(self, following: Following) -> float:
+        """Seconds from one round to the next on a topic."""
+        return following.level.period or self.settings.period

@@ -2,19 +2,19 @@
 
 from copy import deepcopy
 from dataclasses import fields, replace
-from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ropewalk.engines.sim.invariants.bounded import Bounded
+from ropewalk.engines.sim.invariants.contract import Moment
 from ropewalk.engines.sim.invariants.link_counts import LinkCounts
 from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
 from ropewalk.engines.sim.network import Duplication, Latency, Loss, Network, Reordering, Rule
 from ropewalk.engines.sim.record import Trace
-from ropewalk.engines.sim.simulator import Simulator
+from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.protocols.catalogue import PROTOCOLS, Entry
 from ropewalk.protocols.contract import (
     Connect,
@@ -55,15 +55,11 @@ def town(entry: Entry, variant: str, rules: list[Rule] | None = None, *observers
     return simulator
 
 
-class Effects:
+class Effects(Observer):
     """Everything that nodes wanted done."""
 
     def __init__(self) -> None:
         self.by_node: dict[int, list[Effect]] = {}
-
-    def sent(self, *_: object) -> None: ...
-
-    def handling(self, *_: object) -> None: ...
 
     def handled(self, process, event: Input, effects: list[Effect], now: float) -> None:
         self.by_node.setdefault(process.contact.id, []).extend(effects)
@@ -104,11 +100,7 @@ def test_a_copy_of_a_node_goes_on_as_the_node(entry: Entry, variant: str) -> Non
     node = simulator.processes[NODES[3].id].node
     copy = deepcopy(node)
 
-    class Both:
-        def sent(self, *_: object) -> None: ...
-
-        def handling(self, *_: object) -> None: ...
-
+    class Both(Observer):
         def handled(self, process, event: Input, effects: list[Effect], now: float) -> None:
             if process.node is node:
                 assert copy.handle(event, now) == effects
@@ -142,7 +134,7 @@ def test_whoever_leaves_says_so_to_all_and_may_come_back(entry: Entry, variant: 
     wanted = effects.by_node[leaver.id]
     assert [effect.contact.id for effect in wanted if isinstance(effect, Disconnect)] == linked
     assert not any(isinstance(effect, SetTimer | Connect) for effect in wanted)
-    simulator.retire(leaver.id)
+    simulator.stop(leaver.id)
     simulator.run(2 * MINUTES)
     simulator.start(entry.variants[variant](leaver, 7))
     for topic in TOPICS:
@@ -192,8 +184,7 @@ def test_hostile_messages_are_survived(entry: Entry, variant: str, data) -> None
                 assert not isinstance(effect, Send) or size_of(effect.message) < 2**16
         if isinstance(node, StanNode):
             for invariant in (ViewBounds(), NoSelfLink(), LinkCounts(), Bounded()):
-                wrong = invariant.after(cast("Any", None), simulator.processes[victim.id], node, last, [])
-                assert wrong is None
+                assert invariant.after(Moment(node, last)) is None
     for timer in [effect.timer for effect in node.handle(Subscribe(99, ()), 60.0) if isinstance(effect, SetTimer)]:
         node.handle(TimerFired(timer), 61.0)
     simulator.run(120.0)

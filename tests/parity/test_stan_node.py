@@ -13,8 +13,8 @@ import stan_rounds
 from ropewalk.engines.sim.network import Network
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.rounds import WalkLoss, begin, play
-from ropewalk.engines.sim.simulator import Process, Simulator
-from ropewalk.protocols.contract import Effect, Input, Send
+from ropewalk.engines.sim.simulator import Observer, Process, Simulator
+from ropewalk.protocols.contract import Send
 from ropewalk.protocols.stan.settings import Schedule, Settings
 from stan_cases import IDS, Topics, universes
 
@@ -22,7 +22,7 @@ from stan_cases import IDS, Topics, universes
 ALONE = {family: wanted for family, wanted in cases.ALONE.items() if family not in ("erdos-renyi", "churn")}
 
 
-class Sent:
+class Sent(Observer):
     """How many walks and replies were sent on each topic, and how many nodes they named."""
 
     def __init__(self) -> None:
@@ -33,10 +33,6 @@ class Sent:
         if send.message.kind in ("walk", "reply"):
             self.messages[send.message.topic] += 1
             self.ids[send.message.topic] += send.message.contacts()
-
-    def handling(self, process: Process, event: Input, now: float) -> None: ...
-
-    def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None: ...
 
 
 def check_every_round(topics: Topics, chosen: Settings, seed: int) -> None:

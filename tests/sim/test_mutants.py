@@ -52,6 +52,9 @@ MUTANTS = [
     ),
     Mutant(Neighbours, "link_down", "overlay.view.drop(node)", "pass", "link counts"),
     Mutant(stan.Node, "_remember", "if len(self.ways) > MOST_WAYS:", "if False:", "every queue bounded"),
+    Mutant(
+        Neighbours, "link_up", "self.awaited.pop(contact.id, ())", "self.awaited.get(contact.id, ())", "link counts"
+    ),
     Mutant(Neighbours, "keep_alive", "tuple(topics)", "tuple(self.topics)", "no disclosure"),
     Mutant(Neighbours, "let_all_go", "self.links.release(holder, now)", "pass", "link counts"),
     Mutant(Neighbours, "_grow", "view.size += 1", "view.size += 0", "connected"),

@@ -92,12 +92,10 @@ class Population:
         """Let a node go, with a good-bye or without."""
         machine = self.node(node)
         self.turns[node] = machine.turns | {topic: following.turn for topic, following in machine.topics.items()}
-        if crash:
-            self.simulator.crash(node, noticed)
-            return
-        self.simulator.tell(node, Leave())
-        self.settle()
-        self.simulator.retire(node)
+        if not crash:
+            self.simulator.tell(node, Leave())
+            self.settle()
+        self.simulator.stop(node, noticed)
 
     def drawn_view(self, node: int, topic: int, *labels: int) -> list[int]:
         """As many as the topic's fan-out, or a few where the manager makes the view, drawn from those that are there."""

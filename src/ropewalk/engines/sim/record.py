@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
-from ropewalk.engines.sim.simulator import Process
+from ropewalk.engines.sim.simulator import Observer, Process
 from ropewalk.protocols.contract import (
     Contact,
     Effect,
@@ -20,7 +20,7 @@ from ropewalk.protocols.contract import (
 PUBLISHED = ("walk", "reply")  # the messages that the paper's protocol has, and the batch engine counts
 
 
-class Traffic:
+class Traffic(Observer):
     """Messages and bytes, by node and kind; and by topic those of the paper's protocol, with the ids that they carry."""
 
     def __init__(self) -> None:
@@ -39,18 +39,12 @@ class Traffic:
             counts[0] += 1
             counts[1] += message.contacts()
 
-    def handling(self, process: Process, event: Input, now: float) -> None:
-        """See `Observer`."""
-
-    def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:
-        """See `Observer`."""
-
     def clear(self) -> None:
         """Begin anew, for the next stage; what was counted is whoever's it was given to."""
         self.by_node, self.by_topic = {}, {}
 
 
-class Trace:
+class Trace(Observer):
     """One hash over every input, in order: two histories are the same if their traces are.
 
     With `node` and `topic` only what that node is told and sends about that topic counts, and not in which order within a
@@ -72,9 +66,6 @@ class Trace:
         """See `Observer`."""
         if self.node in (sender.contact.id, None) and self.topic in (send.message.topic, None):
             self._note(now, "sent", sender.contact.id, send.to.id, *_said(send.message), copies)
-
-    def handling(self, process: Process, event: Input, now: float) -> None:
-        """See `Observer`."""
 
     def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:  # noqa: ARG002
         """See `Observer`."""

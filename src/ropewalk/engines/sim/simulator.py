@@ -7,7 +7,7 @@ about. Links are between processes: a node that crashes and comes back is anothe
 from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from ropewalk.engines.sim.network import Network
 from ropewalk.protocols.contract import (
@@ -63,8 +63,8 @@ class Process:
         self.heard_until: dict[int, float] = {}  # by id, when the last of what it has sent there arrives
 
 
-class Observer(Protocol):
-    """Sees everything that happens, and changes nothing."""
+class Observer:
+    """Sees everything that happens, and changes nothing. What a kind of observer does not look at, it need not define."""
 
     def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:
         """A message went into the network, which delivers so many copies of it."""
@@ -100,19 +100,12 @@ class Simulator:
         process = self.processes[node.me.id] = Process(node)
         return process
 
-    def crash(self, node: int, noticed: float = NOTICED) -> None:
-        """Stop a node without a word. Those linked to it notice later; what it has sent is on its way."""
+    def stop(self, node: int, noticed: float = NOTICED) -> None:
+        """Take a node off its machine. Those that are still linked to it notice later; what it has sent is on its way."""
         process = self.processes.pop(node)
         process.alive = False
         for other in process.linked.values():  # until then they have a link that leads nowhere
             self._push(self.now + noticed, other, LinkDown(process.contact, "failed"))
-
-    def retire(self, node: int) -> None:
-        """Take a node that has said good-bye off the machine. Links that it did not know of yet break with it."""
-        process = self.processes.pop(node)
-        process.alive = False
-        for other in process.linked.values():
-            self._push(self.now + NOTICED, other, LinkDown(process.contact, "failed"))
 
     def freeze(self, node: int, seconds: float) -> None:
         """Let a node handle nothing for a while; what comes in waits."""

@@ -7,13 +7,13 @@ import numpy as np
 
 from ropewalk.engines.sim.record import Trace
 from ropewalk.engines.sim.run import begin, play, population_of
-from ropewalk.engines.sim.simulator import Process
+from ropewalk.engines.sim.simulator import Observer, Process
 from ropewalk.engines.sim.tables import views_of
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Curve, Panel
 from ropewalk.papers.lab import Lab
 from ropewalk.papers.stan.universes import TTL, WORKSHOP, grid_universe
-from ropewalk.protocols.contract import Effect, Input, Send
+from ropewalk.protocols.contract import Send
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.messages import KeepAlive
 from ropewalk.protocols.stan.settings import Settings
@@ -31,7 +31,7 @@ CASES = {
 OBSERVED = 5  # topics whose traces are compared
 
 
-class Disclosures:
+class Disclosures(Observer):
     """Counts messages, and those that tell a node about a topic which it never followed."""
 
     def __init__(self, members: kernel.Members) -> None:
@@ -47,12 +47,6 @@ class Disclosures:
         for topic in message.topics if isinstance(message, KeepAlive) else (message.topic,):
             self.messages += 1
             self.disclosures += send.to.id not in self.followers[topic]
-
-    def handling(self, process: Process, event: Input, now: float) -> None:
-        """See `Observer`."""
-
-    def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:
-        """See `Observer`."""
 
 
 def measure_disclosure(lab: Lab, scale: Scale) -> Measured:

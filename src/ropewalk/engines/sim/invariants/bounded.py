@@ -2,16 +2,14 @@
 
 from typing import ClassVar
 
-from ropewalk.engines.sim.invariants.contract import Invariant
-from ropewalk.engines.sim.population import Population
-from ropewalk.engines.sim.simulator import Process
-from ropewalk.protocols.contract import Effect, Input, Send
+from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.protocols.contract import Send
 from ropewalk.protocols.links import OUTBOX
 from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.scamp import node as scamp
 from ropewalk.protocols.stan.following import MOST_GONE, Following
 from ropewalk.protocols.stan.neighbours import MOST_NEIGHBOURS
-from ropewalk.protocols.stan.node import MOST_PER_HOP, MOST_WAYS, Node
+from ropewalk.protocols.stan.node import MOST_PER_HOP, MOST_WAYS
 
 
 class Bounded(Invariant):
@@ -19,15 +17,9 @@ class Bounded(Invariant):
 
     name: ClassVar[str] = "every queue bounded"
 
-    def after(
-        self,
-        population: Population,  # noqa: ARG002
-        process: Process,  # noqa: ARG002
-        node: Node,
-        event: Input,  # noqa: ARG002
-        effects: list[Effect],
-    ) -> str | None:
+    def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
+        node = moment.node
         if max(len(node.ways), len(node.old_ways)) > MOST_WAYS:
             return f"remembers {len(node.ways)} and {len(node.old_ways)} ways back, of {MOST_WAYS} allowed"
         for other, link in node.neighbours.links.by_id.items():
@@ -38,7 +30,7 @@ class Bounded(Invariant):
             if wrong is not None:
                 return f"{wrong} on {topic}"
         most = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics))
-        for effect in effects:
+        for effect in moment.effects:
             if isinstance(effect, Send) and effect.message.contacts() > most:
                 return f"sends a {effect.message.kind} that names {effect.message.contacts()}, of {most} allowed"
         return None

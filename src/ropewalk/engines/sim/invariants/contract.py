@@ -1,11 +1,21 @@
 """What an invariant is: asked after every input about the node that took it in, and about everybody when all is quiet."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ropewalk.engines.sim.population import Population
-from ropewalk.engines.sim.simulator import Process
 from ropewalk.protocols.contract import Effect, Input
 from ropewalk.protocols.stan.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A node, the input that it takes in, and what it answered; that is yet to be done."""
+
+    node: Node
+    event: Input
+    effects: Sequence[Effect] = ()
 
 
 class Invariant:
@@ -13,13 +23,11 @@ class Invariant:
 
     name: ClassVar[str]
 
-    def before(self, population: Population, process: Process, node: Node, event: Input) -> None:
+    def before(self, moment: Moment) -> None:
         """A node is about to take an input in."""
 
-    def after(
-        self, population: Population, process: Process, node: Node, event: Input, effects: list[Effect]
-    ) -> str | None:
-        """A node took an input in, and answered with effects that are yet to be done."""
+    def after(self, moment: Moment) -> str | None:
+        """A node took an input in."""
 
     def at_rest(self, population: Population) -> str | None:
         """Nothing has gone wrong for so long that everything should be in order."""

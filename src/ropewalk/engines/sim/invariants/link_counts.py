@@ -2,11 +2,8 @@
 
 from typing import ClassVar
 
-from ropewalk.engines.sim.invariants.contract import Invariant
+from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.population import Population
-from ropewalk.engines.sim.simulator import Process
-from ropewalk.protocols.contract import Effect, Input
-from ropewalk.protocols.stan.node import Node
 
 
 class LinkCounts(Invariant):
@@ -14,26 +11,23 @@ class LinkCounts(Invariant):
 
     name: ClassVar[str] = "link counts"
 
-    def after(
-        self,
-        population: Population,  # noqa: ARG002
-        process: Process,  # noqa: ARG002
-        node: Node,
-        event: Input,  # noqa: ARG002
-        effects: list[Effect],  # noqa: ARG002
-    ) -> str | None:
+    def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        uses = dict.fromkeys(node.neighbours.links.by_id, 0)
-        for topic, following in node.topics.items():
+        uses = dict.fromkeys(moment.node.neighbours.links.by_id, 0)
+        for topic, following in moment.node.topics.items():
             for contact in [*following.overlay.view.contacts, *following.overlay.held_by.values()]:
                 if contact.id not in uses:
                     return f"is linked with {contact.id} on {topic} without a link"
                 uses[contact.id] += 1
-        for other, link in node.neighbours.links.by_id.items():
+        for other, link in moment.node.neighbours.links.by_id.items():
             if link.uses != uses[other]:
                 return f"counts {link.uses} uses of its link to {other}, but there are {uses[other]}"
             if uses[other] and not link.up:
                 return f"uses its link to {other} before it is up"
+        coming = {(other, topic) for topic, each in moment.node.topics.items() for other in each.overlay.coming}
+        awaited = {(other, topic) for other, topics in moment.node.neighbours.awaited.items() for topic in topics}
+        if coming != awaited:
+            return f"waits for links to {sorted(awaited)}, but for {sorted(coming)} there is a use"
         return None
 
     def at_rest(self, population: Population) -> str | None:

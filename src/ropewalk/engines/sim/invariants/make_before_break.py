@@ -2,12 +2,10 @@
 
 from typing import ClassVar
 
-from ropewalk.engines.sim.invariants.contract import Invariant
-from ropewalk.engines.sim.population import Population
-from ropewalk.engines.sim.simulator import Process
-from ropewalk.protocols.contract import Disconnect, Effect, Input, LinkUp, Received, TimerFired
+from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.protocols.contract import Disconnect, Input, LinkUp, Received, TimerFired
 from ropewalk.protocols.stan.messages import KeepAlive, Reply, Walk
-from ropewalk.protocols.stan.node import Close, Node, Open
+from ropewalk.protocols.stan.node import Close, Open
 
 
 class MakeBeforeBreak(Invariant):
@@ -18,27 +16,20 @@ class MakeBeforeBreak(Invariant):
     def __init__(self) -> None:
         self._held: dict[int, int] = {}  # neighbours by topic, before the input
 
-    def before(self, population: Population, process: Process, node: Node, event: Input) -> None:  # noqa: ARG002
+    def before(self, moment: Moment) -> None:
         """See `Invariant`."""
-        self._held = {topic: len(following.overlay.view.contacts) for topic, following in node.topics.items()}
+        self._held = {topic: len(following.overlay.view.contacts) for topic, following in moment.node.topics.items()}
 
-    def after(
-        self,
-        population: Population,  # noqa: ARG002
-        process: Process,  # noqa: ARG002
-        node: Node,
-        event: Input,
-        effects: list[Effect],
-    ) -> str | None:
+    def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        if _improves(event):
-            for topic, following in node.topics.items():
+        if _improves(moment.event):
+            for topic, following in moment.node.topics.items():
                 now = len(following.overlay.view.contacts)
                 if now < self._held.get(topic, 0):
                     return f"held {self._held[topic]} neighbours on {topic}, and now {now}"
-        for effect in effects:
+        for effect in moment.effects:
             if isinstance(effect, Disconnect):
-                for topic, following in node.topics.items():
+                for topic, following in moment.node.topics.items():
                     if following.overlay.view.holds(effect.contact.id):
                         return f"takes down the link to {effect.contact.id}, its neighbour on {topic}"
         return None

@@ -5,12 +5,9 @@ Who has followed a topic may still be told about it by those that do not know ye
 
 from typing import ClassVar
 
-from ropewalk.engines.sim.invariants.contract import Invariant
-from ropewalk.engines.sim.population import Population
-from ropewalk.engines.sim.simulator import Process
-from ropewalk.protocols.contract import Effect, Input, Send, Subscribe
+from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.protocols.contract import Send, Subscribe
 from ropewalk.protocols.stan.messages import KeepAlive
-from ropewalk.protocols.stan.node import Node
 
 
 class NoDisclosure(Invariant):
@@ -21,21 +18,14 @@ class NoDisclosure(Invariant):
     def __init__(self) -> None:
         self._followed: dict[int, set[int]] = {}  # topic -> who follows it or did
 
-    def before(self, population: Population, process: Process, node: Node, event: Input) -> None:  # noqa: ARG002
+    def before(self, moment: Moment) -> None:
         """See `Invariant`."""
-        if isinstance(event, Subscribe):
-            self._followed.setdefault(event.topic, set()).add(node.me.id)
+        if isinstance(moment.event, Subscribe):
+            self._followed.setdefault(moment.event.topic, set()).add(moment.node.me.id)
 
-    def after(
-        self,
-        population: Population,  # noqa: ARG002
-        process: Process,  # noqa: ARG002
-        node: Node,  # noqa: ARG002
-        event: Input,  # noqa: ARG002
-        effects: list[Effect],
-    ) -> str | None:
+    def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        for effect in effects:
+        for effect in moment.effects:
             if not isinstance(effect, Send):
                 continue
             message = effect.message

@@ -2,11 +2,8 @@
 
 from typing import ClassVar
 
-from ropewalk.engines.sim.invariants.contract import Invariant
-from ropewalk.engines.sim.population import Population
-from ropewalk.engines.sim.simulator import Process
-from ropewalk.protocols.contract import Connect, Effect, Input, Send
-from ropewalk.protocols.stan.node import Node
+from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.protocols.contract import Connect, Send
 
 
 class NoSelfLink(Invariant):
@@ -14,22 +11,15 @@ class NoSelfLink(Invariant):
 
     name: ClassVar[str] = "no self link"
 
-    def after(
-        self,
-        population: Population,  # noqa: ARG002
-        process: Process,  # noqa: ARG002
-        node: Node,
-        event: Input,  # noqa: ARG002
-        effects: list[Effect],
-    ) -> str | None:
+    def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        me = node.me.id
-        for topic, following in node.topics.items():
+        me = moment.node.me.id
+        for topic, following in moment.node.topics.items():
             if following.overlay.view.holds(me) or me in following.overlay.held_by:
                 return f"is its own neighbour on {topic}"
-        for effect in effects:
+        for effect in moment.effects:
             if (isinstance(effect, Connect) and effect.contact.id == me) or (
                 isinstance(effect, Send) and effect.to.id == me
             ):
                 return "wants a link to itself"
-        return "has a link to itself" if me in node.neighbours.links.by_id else None
+        return "has a link to itself" if me in moment.node.neighbours.links.by_id else None

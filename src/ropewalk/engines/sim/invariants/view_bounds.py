@@ -2,11 +2,7 @@
 
 from typing import ClassVar
 
-from ropewalk.engines.sim.invariants.contract import Invariant
-from ropewalk.engines.sim.population import Population
-from ropewalk.engines.sim.simulator import Process
-from ropewalk.protocols.contract import Effect, Input
-from ropewalk.protocols.stan.node import Node
+from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 
 
 class ViewBounds(Invariant):
@@ -14,16 +10,9 @@ class ViewBounds(Invariant):
 
     name: ClassVar[str] = "view bounds"
 
-    def after(
-        self,
-        population: Population,  # noqa: ARG002
-        process: Process,  # noqa: ARG002
-        node: Node,
-        event: Input,  # noqa: ARG002
-        effects: list[Effect],  # noqa: ARG002
-    ) -> str | None:
+    def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        for topic, following in node.topics.items():
+        for topic, following in moment.node.topics.items():
             view = following.overlay.view
             ids = [contact.id for contact in view.contacts]
             if view.ids != ids:

@@ -2,7 +2,7 @@
 
 from ropewalk.engines.sim.invariants.bounded import Bounded
 from ropewalk.engines.sim.invariants.connected import Connected
-from ropewalk.engines.sim.invariants.contract import Invariant
+from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.invariants.link_counts import LinkCounts
 from ropewalk.engines.sim.invariants.make_before_break import MakeBeforeBreak
 from ropewalk.engines.sim.invariants.no_disclosure import NoDisclosure
@@ -11,9 +11,9 @@ from ropewalk.engines.sim.invariants.one_timer_each import OneTimerEach
 from ropewalk.engines.sim.invariants.quiescent import Quiescent
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
 from ropewalk.engines.sim.population import Population
-from ropewalk.engines.sim.simulator import Process
+from ropewalk.engines.sim.simulator import Observer, Process
 from ropewalk.errors import RunError
-from ropewalk.protocols.contract import Effect, Input, Send
+from ropewalk.protocols.contract import Effect, Input
 from ropewalk.protocols.stan.node import Node
 
 
@@ -36,32 +36,29 @@ def all_invariants() -> list[Invariant]:
     ]
 
 
-class Watch:
-    """An observer of a simulation. `population` must be set before anything happens."""
+class Watch(Observer):
+    """An observer of a simulation. `population` must be set before anybody asks how it is at rest."""
 
     population: Population
 
     def __init__(self, invariants: list[Invariant] | None = None) -> None:
         self.invariants = all_invariants() if invariants is None else invariants
 
-    def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:
-        """Nothing to ask: what is sent was an effect before."""
-
     def handling(self, process: Process, event: Input, now: float) -> None:  # noqa: ARG002
         """Let invariants note how things are."""
-        node = process.node
-        assert isinstance(node, Node)
+        moment = Moment(_stan(process), event)
         for invariant in self.invariants:
-            invariant.before(self.population, process, node, event)
+            invariant.before(moment)
 
     def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:
         """Ask about the node that took an input in."""
-        node = process.node
-        assert isinstance(node, Node)
+        moment = Moment(_stan(process), event, effects)
         for invariant in self.invariants:
-            wrong = invariant.after(self.population, process, node, event, effects)
+            wrong = invariant.after(moment)
             if wrong is not None:
-                raise BrokenError(f"{invariant.name}: node {node.me.id} at {now:.3f} s, after {event}: {wrong}.")
+                raise BrokenError(
+                    f"{invariant.name}: node {process.contact.id} at {now:.3f} s, after {event}: {wrong}."
+                )
 
     def at_rest(self) -> None:
         """Ask about everybody."""
@@ -69,3 +66,8 @@ class Watch:
             wrong = invariant.at_rest(self.population)
             if wrong is not None:
                 raise BrokenError(f"{invariant.name}: at rest: {wrong}.")
+
+
+def _stan(process: Process) -> Node:
+    assert isinstance(process.node, Node)
+    return process.node

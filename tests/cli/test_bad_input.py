@@ -307,6 +307,13 @@ def test_interrupted_half_way(universe: Path, elsewhere: Path, sent: signal.Sign
     interrupted(command, elsewhere, sent, writing)
 
 
+@pytest.mark.thorough
+def test_interrupted_between_rounds_of_the_simulator(universe: Path, elsewhere: Path) -> None:
+    command = ["simulate", "stan", str(universe), "--engine", "sim", "--rounds", "1000000"]
+    said = elsewhere.parent / "said"
+    interrupted(command, elsewhere, signal.SIGINT, lambda _: "round 3 of" in said.read_text())
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_while_spark_starts(elsewhere: Path, sent: signal.Signals) -> None:
     interrupted(GENERATE, elsewhere, sent, lambda tag: any("java" in process for process in alive(tag)))

@@ -1,6 +1,7 @@
 """The simulator end to end on a small universe: in lock step its tables are the batch engine's."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,19 @@ def test_the_command_of_a_run_leads_to_its_settings(universe: Store, settings: S
     assert {name: getattr(again, name) for name in told} == told
 
 
-def test_more_than_it_can_hold_is_refused(spark: Session, universe: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sim, "MOST_SUBSCRIPTIONS", 10)
-    with pytest.raises(UsageError, match="subscriptions, but the simulator takes at most 10; use --engine batch"):
-        sim.members_of(spark, universe)
+def test_without_rounds_nothing_has_been_sent(spark: Session, universe: Store, tmp_path: Path) -> None:
+    run, store = executed(spark, universe, replace(TIMED, rounds=0, churn=0.0), "sim", tmp_path / "still")
+    assert problems_of(spark, store.path) == []
+    assert run.document["traffic"]["messages"] == 0
+    assert read_table(spark, store, TRAFFIC).count() == 0
+
+
+def test_more_than_it_can_hold_is_refused(
+    spark: Session, universe: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sim, "memory_bytes", lambda: 1_000_000)
+    with pytest.raises(
+        UsageError, match=r"would take the simulator about .* GB, of 0.0 GB it may .* use --engine batch"
+    ):
+        executed(spark, universe, TIMED, "sim", tmp_path / "large")
+    assert list(tmp_path.iterdir()) == []

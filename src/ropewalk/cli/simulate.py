@@ -121,15 +121,14 @@ def _refuse_of_batch(job: Job, told: dict[str, Any]) -> None:
 
 def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
     settings = job.settings
-    if settings.knowledge == "everything" or "crashes" in job.keep or job.partitions is not None:
-        what = (
-            "--knowledge everything"
-            if settings.knowledge == "everything"
-            else "--keep crashes"
-            if "crashes" in job.keep
-            else "--partitions"
-        )
-        raise UsageError(f"{what} is for engine batch only; drop it, or --engine sim.")
+    of_batch = {
+        "--knowledge everything": settings.knowledge == "everything",
+        "--keep crashes": "crashes" in job.keep,
+        "--partitions": job.partitions is not None,
+    }
+    for what, told_so in of_batch.items():
+        if told_so:
+            raise UsageError(f"{what} is for engine batch only; drop it, or --engine sim.")
     if settings.schedule != "timed" and settings.manager != "given":
         raise UsageError(f"--manager {settings.manager} needs --schedule timed: rounds from outside leave it no time.")
     if settings.schedule != "timed" and told["period"] is not None:

@@ -1,6 +1,8 @@
 """One StaN run in the simulator on a stored universe: the same tables as the batch engine's, from messages and timers."""
 
+import gc
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,10 +23,12 @@ from ropewalk.errors import InputError, UsageError
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import hexadecimal, read_table, write_tables
+from ropewalk.tables.machine import memory_bytes
 from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, TRAFFIC, VIEWS, Table
 from ropewalk.tables.store import Draft, Store
 
-MOST_SUBSCRIPTIONS = 3_000_000  # ours: every node lies in the memory of one process, which takes some 3 kB for each
+LINK_BYTES = 1100  # measured by benchmarks/sim.py: a link of a topic, at both ends, with its share of all else
+OF_MEMORY = 0.6  # ours: the share of the machine that nodes may take; Spark and the tables have the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class Played:
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
     """Run StaN on a universe and write its tables into a draft."""
     with phase("read the universe"):
+        _refuse_too_large(spark, universe, job.settings)
         members = members_of(spark, universe)
     stages = list(stages_of(members, job, phase))
     final = stages[-1].left
@@ -65,21 +70,19 @@ def stages_of(members: kernel.Members, job: Job, phase: Phase) -> Iterator[Playe
     traffic = Traffic()
     population = population_of(members, job.settings, job.seed, [traffic])
     initial = views_of(members, kernel.initial(members, job.settings, job.seed))
-    for stage, views in _stages(population, initial, traffic, phase):
-        if stage in (INITIAL, FINAL) or "rounds" in job.keep:
-            left = left_by(stage, views, node_ids, traffic.by_topic)
-            yield Played(left, population.simulator.now, traffic.by_node)
-            traffic.clear()
+    try:
+        for stage, views in _stages(population, initial, traffic, phase):
+            if stage in (INITIAL, FINAL) or "rounds" in job.keep:
+                left = left_by(stage, views, node_ids, traffic.by_topic)
+                yield Played(left, population.simulator.now, traffic.by_node)
+                traffic.clear()
+    finally:
+        gc.unfreeze()
 
 
 def members_of(spark: SparkSession, universe: Store) -> kernel.Members:
-    """Who follows what, as arrays; refused where it is more than the simulator takes."""
+    """Who follows what, as arrays."""
     rows = universe.manifest.tables[SUBSCRIPTIONS.name].rows
-    if rows > MOST_SUBSCRIPTIONS:
-        raise UsageError(
-            f"{universe.path} has {rows} subscriptions, but the simulator takes at most {MOST_SUBSCRIPTIONS};"
-            " use --engine batch, or cut a smaller universe."
-        )
     table = read_table(spark, universe, SUBSCRIPTIONS).toArrow()
     topics, nodes = (table.column(name).to_numpy() for name in ("topic", "node"))
     order = np.lexsort((nodes, topics))
@@ -88,6 +91,20 @@ def members_of(spark: SparkSession, universe: Store) -> kernel.Members:
         raise InputError(f"{universe.folder_of(SUBSCRIPTIONS)} is not as its manifest says; make the store again.")
     names, firsts = np.unique(topics, return_index=True)
     return kernel.Members(names, np.append(firsts, nodes.size).astype(np.int64), nodes)
+
+
+def _refuse_too_large(spark: SparkSession, universe: Store, settings: Settings) -> None:
+    """All nodes lie in the memory of one process."""
+    followers = (
+        read_table(spark, universe, SUBSCRIPTIONS).groupBy("topic").count().toArrow().column("count").to_pylist()
+    )
+    gigabytes = LINK_BYTES * sum(count * settings.fan_out(count) for count in followers) / 1e9
+    most = OF_MEMORY * memory_bytes() / 1e9
+    if gigabytes > most:
+        raise UsageError(
+            f"{universe.path} would take the simulator about {gigabytes:.1f} GB, of {most:.1f} GB it may take here;"
+            " use --engine batch, or cut a smaller universe."
+        )
 
 
 def population_of(members: kernel.Members, settings: Settings, seed: int, observers: Iterable[Observer]) -> Population:
@@ -106,7 +123,7 @@ def rules_of(settings: Settings, seed: int) -> list[Rule]:
 
 def _stages(population: Population, initial: Views, traffic: Traffic, phase: Phase) -> Iterator[tuple[str, Views]]:
     settings = population.settings
-    with phase("let all nodes subscribe"):
+    with phase("let all nodes subscribe"), _here_to_stay():
         begin(population, initial)
     traffic.clear()  # what it takes to set the stage is not part of the play
     yield INITIAL, population.views()
@@ -117,6 +134,17 @@ def _stages(population: Population, initial: Views, traffic: Traffic, phase: Pha
         yield stage_after(turn, settings.rounds), population.views()
     if not settings.rounds:
         yield FINAL, population.views()
+
+
+@contextmanager
+def _here_to_stay() -> Iterator[None]:
+    """What is made meanwhile is not searched for garbage, then or later: there is none, and it took a third of all time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def begin(population: Population, initial: Views) -> None:

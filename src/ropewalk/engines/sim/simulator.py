@@ -1,9 +1,11 @@
 """The loop: take the next input from the queue, hand it to its node, do what the node answers. Nothing else.
 
 The queue is ordered by (time, sequence), so what happens at the same moment happens in the order in which it was brought
-about. Links are between processes: a node that crashes and comes back is another process, which inherits nothing.
+about. What is brought about for this very moment is after everything that has been waiting for it: it stands in line, and
+only what is for later goes through a heap. Links are between processes: a node that crashes and comes back is another process, which inherits nothing.
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -53,14 +55,26 @@ HELLO = Hello()
 class Process:
     """A node that runs, with its end of every link."""
 
-    __slots__ = ("alive", "contact", "frozen_until", "heard_until", "linked", "node")
+    __slots__ = ("alive", "contact", "frozen_until", "linked", "node")
 
     def __init__(self, node: Node) -> None:
         self.node, self.contact = node, node.me
         self.alive = True
         self.frozen_until = 0.0  # until then nothing is handled
-        self.linked: dict[int, Process] = {}  # by id, who is at the other end
-        self.heard_until: dict[int, float] = {}  # by id, when the last of what it has sent there arrives
+        self.linked: dict[int, End] = {}  # by the other's id
+
+
+class End:
+    """One end of a link."""
+
+    __slots__ = ("heard_until", "other")
+
+    def __init__(self, other: Process) -> None:
+        self.other = other
+        self.heard_until = 0.0  # when the last of what has been sent from here arrives
+
+
+Happening = tuple[Process, Input, Process | None]  # to whom, what, and who sent it
 
 
 class Observer:
@@ -85,13 +99,14 @@ class Simulator:
         self.processes: dict[int, Process] = {}  # of the nodes that are there, by id
         self.handled = 0  # inputs so far
         self.unsent = 0  # messages to where no link was up
-        self._queue: list[tuple[float, int, Process, Input, Process | None]] = []
+        self._due: deque[Happening] = deque()  # now, after what is left of this moment in the heap
+        self._later: list[tuple[float, int, Happening]] = []  # a heap
         self._sequence = 0
 
     @property
     def waiting(self) -> int:
         """How much is yet to happen, as far as is known now."""
-        return len(self._queue)
+        return len(self._due) + len(self._later)
 
     # What whoever runs it may do
 
@@ -104,8 +119,8 @@ class Simulator:
         """Take a node off its machine. Those that are still linked to it notice later; what it has sent is on its way."""
         process = self.processes.pop(node)
         process.alive = False
-        for other in process.linked.values():  # until then they have a link that leads nowhere
-            self._push(self.now + noticed, other, LinkDown(process.contact, "failed"))
+        for end in process.linked.values():  # until then they have a link that leads nowhere
+            self._push(self.now + noticed, end.other, LinkDown(process.contact, "failed"))
 
     def freeze(self, node: int, seconds: float) -> None:
         """Let a node handle nothing for a while; what comes in waits."""
@@ -117,16 +132,16 @@ class Simulator:
 
     def run(self, until: float = float("inf")) -> None:
         """Let everything happen up to this moment, or until nothing is left to happen."""
-        queue, observers = self._queue, self.observers
-        while queue and queue[0][0] <= until:
-            at, _, process, event, sender = heappop(queue)
-            self.now = max(self.now, at)
-            if not process.alive:
-                continue
-            if process.frozen_until > self.now:
-                self._push(process.frozen_until, process, event, sender)
-                continue
-            if self._out_of_date(process, event, sender):
+        due, later, observers = self._due, self._later, self.observers
+        while True:
+            if later and later[0][0] <= (self.now if due else until):
+                at, _, (process, event, sender) = heappop(later)
+                self.now = max(self.now, at)
+            elif due:
+                process, event, sender = due.popleft()
+            else:
+                break
+            if not process.alive or self._is_put_off(process, event, sender) or _out_of_date(process, event, sender):
                 continue
             self.handled += 1
             for observer in observers:
@@ -137,41 +152,33 @@ class Simulator:
             for effect in effects:
                 self._do(process, effect)
         if until != float("inf"):
-            self.now = until
+            self.now = max(self.now, until)
 
     def drain(self) -> None:
         """Let everything arrive that is on its way, with no timer firing meanwhile: those are late, if it runs on."""
-        timers: list[tuple[float, int, Process, Input, Process | None]] = []
-        while self._queue:
-            timers += [entry for entry in self._queue if isinstance(entry[3], TimerFired)]
-            self._queue = [entry for entry in self._queue if not isinstance(entry[3], TimerFired)]
-            heapify(self._queue)
-            if self._queue:
-                self.run(self._queue[0][0])
-        self._queue = timers
-        heapify(self._queue)
+        timers: list[tuple[float, int, Happening]] = []
+        while self.waiting:
+            timers += [entry for entry in self._later if _is_timer(entry)]
+            self._later = [entry for entry in self._later if not _is_timer(entry)]
+            heapify(self._later)
+            self.run(self._later[0][0] if self._later else self.now)
+        self._later = timers
+        heapify(self._later)
 
     def timers(self) -> list[tuple[Process, object]]:
         """Those that are yet to fire, of processes that run."""
         return [
-            (entry[2], entry[3].timer) for entry in self._queue if isinstance(entry[3], TimerFired) and entry[2].alive
+            (process, event.timer)
+            for _, _, (process, event, _) in self._later
+            if isinstance(event, TimerFired) and process.alive
         ]
 
-    def _out_of_date(self, process: Process, event: Input, sender: Process | None) -> bool:
-        """What is of the past: news of a link that broke before it was up, or that there is anew; words of the dead."""
-        match event:
-            case Received():  # a node that came back has a link of its own
-                return sender is not None and process.linked.get(event.sender.id, sender) is not sender
-            case LinkUp():
-                return event.contact.id not in process.linked
-            case LinkDown():
-                target = process.linked.get(event.contact.id)
-                if target is not None and target.alive:
-                    return True
-                process.linked.pop(event.contact.id, None)
-                return False
-            case _:
-                return False
+    def _is_put_off(self, process: Process, event: Input, sender: Process | None) -> bool:
+        """Whoever is frozen is told later."""
+        if process.frozen_until <= self.now:
+            return False
+        self._push(process.frozen_until, process, event, sender)
+        return True
 
     # Effects
 
@@ -187,22 +194,21 @@ class Simulator:
                 self._disconnect(process, effect.contact, effect.cause)
 
     def _send(self, process: Process, send: Send) -> None:
-        target = process.linked.get(send.to.id)
-        if target is None:
+        end = process.linked.get(send.to.id)
+        if end is None:
             self.unsent += 1
             return
-        delays = self._delays(process, target.contact, send.message)
+        delays = self._delays(process, send.to, send.message)
         for observer in self.observers:
             observer.sent(process, send, self.now, len(delays))
         received = Received(process.contact, send.message)
-        last = process.heard_until.get(send.to.id, 0.0)
         for delay in delays:
             arrives = self.now + delay
-            if self.network.in_order and arrives < last:
-                arrives = last  # as on a real connection
-            last = max(last, arrives)
-            self._push(arrives, target, received, process)
-        process.heard_until[send.to.id] = last
+            if arrives >= end.heard_until:
+                end.heard_until = arrives
+            elif self.network.in_order:
+                arrives = end.heard_until  # as on a real connection
+            self._push(arrives, end.other, received, process)
 
     def _delays(self, process: Process, to: Contact, message: Message) -> list[float]:
         return self.network.delays(process.contact.id, to.id, message, self.now)
@@ -215,26 +221,51 @@ class Simulator:
         if target is None or not back:
             self._push(self.now + UNANSWERED, process, LinkDown(contact, "failed"))
             return
-        if process.linked.get(contact.id) is target:
+        end = process.linked.get(contact.id)
+        if end is not None and end.other is target:
             self._push(self.now, process, LinkUp(contact))
             return
-        process.linked[contact.id], target.linked[process.contact.id] = target, process
-        process.heard_until.pop(contact.id, None)
-        target.heard_until.pop(process.contact.id, None)
+        process.linked[contact.id], target.linked[process.contact.id] = End(target), End(process)
         self._push(self.now + there[0], target, LinkUp(process.contact))
         self._push(self.now + there[0] + back[0], process, LinkUp(contact))
 
     def _disconnect(self, process: Process, contact: Contact, cause: Cause) -> None:
         """What is on its way still arrives, then the other end is told."""
-        target = process.linked.pop(contact.id, None)
-        if target is None:
+        end = process.linked.pop(contact.id, None)
+        if end is None:
             return
-        target.linked.pop(process.contact.id, None)
+        end.other.linked.pop(process.contact.id, None)
         delays = self._delays(process, contact, HELLO)
-        told = self.now + (delays[0] if delays else NOTICED)
-        told = max(told, process.heard_until.pop(contact.id, 0.0))
-        self._push(told, target, LinkDown(process.contact, cause))
+        told = max(self.now + (delays[0] if delays else NOTICED), end.heard_until)
+        self._push(told, end.other, LinkDown(process.contact, cause))
 
     def _push(self, time: float, process: Process, event: Input, sender: Process | None = None) -> None:
-        heappush(self._queue, (time, self._sequence, process, event, sender))
-        self._sequence += 1
+        if time <= self.now:
+            self._due.append((process, event, sender))
+        else:
+            heappush(self._later, (time, self._sequence, (process, event, sender)))
+            self._sequence += 1
+
+
+def _is_timer(entry: tuple[float, int, Happening]) -> bool:
+    return isinstance(entry[2][1], TimerFired)
+
+
+def _out_of_date(process: Process, event: Input, sender: Process | None) -> bool:
+    """What is of the past: news of a link that broke before it was up, or that there is anew; words of the dead."""
+    match event:
+        case Received():  # a node that came back has a link of its own
+            if sender is None or sender.alive:
+                return False
+            end = process.linked.get(event.sender.id)
+            return end is not None and end.other is not sender
+        case LinkUp():
+            return event.contact.id not in process.linked
+        case LinkDown():
+            end = process.linked.get(event.contact.id)
+            if end is not None and end.other.alive:
+                return True
+            process.linked.pop(event.contact.id, None)
+            return False
+        case _:
+            return False

@@ -106,3 +106,11 @@ def test_topics_have_their_own_level_of_service() -> None:
             turns[topic].append(following.turn)
             assert topic != 2 or len(following.overlay.view.contacts) <= 2
     assert min(turns[1]) > 3 * max(turns[3])
+
+
+def test_a_topic_may_ask_for_a_higher_connectivity() -> None:
+    followed = dict.fromkeys((1, 2), members(100, 1, 1, share=1.0)[1])
+    settings, levels = replace(LONG, manager="scamp", rounds=0), {1: Level(connectivity=0.9999)}
+    town = Town(settings=settings, levels=levels, followed=followed)
+    held = {topic: sum(map(len, views.values())) for topic, views in town.population.views().items()}
+    assert held[1] > 1.3 * held[2]

@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ropewalk.engines.sim.simulator import NOTICED, Simulator
@@ -100,7 +100,9 @@ class Population:
     def drawn_view(self, node: int, topic: int, *labels: int) -> list[int]:
         """As many as the topic's fan-out, or a few where the manager makes the view, drawn from those that are there."""
         others = [other for other in self.there(topic) if other != node]
-        wanted = INTRODUCED if self.settings.manager == "scamp" else self.settings.fan_out(len(others) + 1)
+        connectivity = self.levels.get(topic, Level()).connectivity or self.settings.connectivity
+        asked = replace(self.settings, connectivity=connectivity)
+        wanted = INTRODUCED if asked.manager == "scamp" else asked.fan_out(len(others) + 1)
         size = min(wanted, len(others))
         found: dict[int, None] = {} if size < len(others) else dict.fromkeys(others)
         draw = 0

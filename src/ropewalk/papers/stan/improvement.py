@@ -1,4 +1,7 @@
-"""Who gains how much: what each node holds before and after, over one or several runs of a universe, reduced by Spark."""
+"""Who gains how much: what each node holds before and after, over one or several runs of a universe, reduced by Spark.
+
+Not `measures.improvement`, which is of one run and all its nodes: the paper means over runs, and looks at those that can gain.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

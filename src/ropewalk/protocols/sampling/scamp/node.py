@@ -15,7 +15,7 @@ from ropewalk.protocols.contract import Contact, Effect, Input, LinkDown, Receiv
 from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Offer, Overlay, Post, Request, Shrink
 from ropewalk.seeds import chance, pick, unit
 
-MOST_SEEN = 10  # section 3.1: a request that passes a node more often than this is dropped
+MOST_SEEN = 64  # section 3.1 drops a request that passes a node more than 10 times: in young overlays, from which the rest grow, that is many
 MOST_REQUESTS = 1024  # ours: requests whose passing is counted
 MOST_HOPS = 255  # ours: fits a byte on the wire; far beyond what a request needs
 KNOWN = 16  # ours: nodes remembered, in case that all neighbours are gone or the overlay has come apart
@@ -35,9 +35,13 @@ class Settings:
 
     @classmethod
     def for_connectivity(cls, probability: float) -> "Settings":
-        """As many copies as give (c + 1) ln n >= ln n + margin in every topic of a hundred or more."""
+        """As many copies as give (c + 1) ln n >= ln n + margin in every topic of a hundred or more.
+
+        Above one copy it is one more: the first nodes of a topic cannot hold so many, and it never makes up for that.
+        """
         margin = -math.log(-math.log(probability))
-        return cls(copies=max(0, math.ceil(margin / math.log(100) - 1e-9)))
+        copies = max(0, math.ceil(margin / math.log(100) - 1e-9))
+        return cls(copies=copies if copies <= 1 else copies + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ def test_hostile_messages_are_survived(entry: Entry, variant: str, data) -> None
                 assert not isinstance(effect, Send) or size_of(effect.message) < 2**16
         if isinstance(node, StanNode):
             for invariant in (ViewBounds(), NoSelfLink(), LinkCounts(), Bounded()):
-                assert invariant.after(Moment(node, last)) is None
+                assert invariant.after(Moment(node, last, simulator.now)) is None
     for timer in [effect.timer for effect in node.handle(Subscribe(99, ()), 60.0) if isinstance(effect, SetTimer)]:
         node.handle(TimerFired(timer), 61.0)
     simulator.run(120.0)

@@ -39,7 +39,9 @@ MUTANTS = [
     Mutant(View, "drop", "del self.ids[place], self.weights[place]", "del self.ids[place]", "view bounds"),
     Mutant(View, "newcomers", "node != me", "True", "no self link"),
     Mutant(Links, "release", "link.uses -= 1", "link.uses -= 0", "link counts"),
-    Mutant(Links, "close_idle", "not link.uses and", "", "make before break"),
+    Mutant(Links, "close_idle", "not link.uses and", "False and", "quiescence"),
+    Mutant(Neighbours, "consider", "for contact in newcomers:", "for contact in ():", "strongly connected", "cyclon"),
+    Mutant(Following, "believed", "gone.get(contact.id, now) <= now", "True", "view bounds"),
     Mutant(Neighbours, "_take_in", "self.links.use(contact.id)", "pass", "link counts"),
     Mutant(Neighbours, "_take_in", "Announce(overlay.topic)", "Announce(min(self.topics))", "no disclosure"),
     Mutant(
@@ -68,14 +70,6 @@ MUTANTS = [
     ),
     Mutant(stan.Node, "_subscribe", "if not self.tidying:", "if True:", "one timer each"),
     Mutant(Following, "bury", "if len(self.gone) > MOST_GONE:", "if False:", "every queue bounded"),
-    Mutant(
-        cyclon.Node,
-        "_merge",
-        "if len(self.table) < self.settings.table_size:",
-        "if True:",
-        "every queue bounded",
-        "cyclon",
-    ),
 ]
 
 

@@ -51,7 +51,7 @@ def nodes_run(members: Members, job: Job) -> NodesRun:
 
 
 def _counted(played: Played, node_ids: Longs) -> NodesStage:
-    views = view_columns(played.left, node_ids)
+    views = view_columns(played.left, node_ids, played.open)
     topics = topic_columns(played.left, fitness=True, ids=False)
     used = np.flatnonzero(topics["members"])
     return NodesStage(

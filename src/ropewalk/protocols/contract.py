@@ -11,8 +11,11 @@ A link is one connection between two nodes, whoever asked for it, and both ends 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
+from ropewalk.errors import UsageError
+
 HEADER_BYTES = 32  # ours: kind, topic, source, turn and hop, with the frame around them
 ID_BYTES = 8
+MOST_NEIGHBOURS = 256  # ours: on one topic, if its level says nothing else; no rule here asks for as many
 
 Cause = Literal["closed", "left", "failed"]
 """Why a link is down: an end no longer needs it, an end said good-bye, or it broke or never came up."""
@@ -100,7 +103,17 @@ class Level:
 
     period: float | None = None  # seconds between two walks
     connectivity: float | None = None  # the probability that its overlay is connected, which sizes views
-    most: int | None = None  # neighbours, whatever the overlay manager asks for
+    most: int | None = None  # neighbours, whatever the overlay manager asks for: the topic's fan-out, at the most
+
+    def __post_init__(self) -> None:
+        if self.period is not None and self.period <= 0:
+            raise UsageError(f"a level's period is {self.period}, but must be above 0.")
+        if self.connectivity is not None and not 0 < self.connectivity < 1:
+            raise UsageError(
+                f"a level's connectivity is {self.connectivity}, but must be a probability between 0 and 1."
+            )
+        if self.most is not None and not 1 <= self.most <= MOST_NEIGHBOURS:
+            raise UsageError(f"a level's most is {self.most}, but must be from 1 to {MOST_NEIGHBOURS}.")
 
 
 @dataclass(frozen=True, slots=True)

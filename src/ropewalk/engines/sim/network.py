@@ -150,6 +150,20 @@ class OneWayCut:
 
 
 @dataclass(frozen=True, slots=True)
+class SlowLink:
+    """For a while everything between two nodes takes longer, either way."""
+
+    window: Window
+    ends: frozenset[int]
+    seconds: float
+
+    def judge(self, sender: int, receiver: int, message: Message, now: float, delays: Delays) -> Delays:  # noqa: ARG002
+        """See `Rule`."""
+        slow = self.ends == {sender, receiver} and self.window.holds(now)
+        return [delay + self.seconds for delay in delays] if slow else delays
+
+
+@dataclass(frozen=True, slots=True)
 class SlowNode:
     """For a while everything to and from a node takes longer."""
 

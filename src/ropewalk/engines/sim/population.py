@@ -62,9 +62,7 @@ class Population:
 
     def there(self, topic: int) -> list[int]:
         """The members of a topic that run and follow it now."""
-        return [
-            node for node in self.members[topic] if node in self.simulator.processes and topic in self.follows[node]
-        ]
+        return [node for node in self.members[topic] if self.is_there(node) and topic in self.node(node).topics]
 
     def views(self) -> Views:
         """Who holds whom now, by topic."""

@@ -9,11 +9,14 @@ from ropewalk.protocols.contract import (
     Contact,
     Effect,
     Input,
+    Leave,
     LinkDown,
     LinkUp,
     Received,
     Send,
+    Subscribe,
     TimerFired,
+    Unsubscribe,
     size_of,
 )
 
@@ -77,8 +80,14 @@ class Trace(Observer):
                 self._note(now, "received", node, sender.id, *_said(message))
             case TimerFired(timer) if self.topic in (getattr(timer, "topic", None), None):
                 self._note(now, "timer", node, type(timer).__name__, getattr(timer, "topic", -1))
-            case LinkUp(contact) | LinkDown(contact, _) if self.topic is None:
-                self._note(now, type(event).__name__, node, contact.id)
+            case LinkUp(contact) if self.topic is None:
+                self._note(now, "up", node, contact.id)
+            case LinkDown(contact, cause) if self.topic is None:
+                self._note(now, "down", node, contact.id, cause)
+            case Subscribe() | Unsubscribe() if self.topic in (event.topic, None):
+                self._note(now, "told", node, *_said(event))
+            case Leave() if self.topic is None:
+                self._note(now, "told", node, *_said(event))
             case _:
                 pass
 

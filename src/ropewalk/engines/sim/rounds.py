@@ -15,6 +15,7 @@ from ropewalk.protocols.stan.settings import RETURN
 from ropewalk.seeds import chance
 
 MISSED = 0.5  # seconds
+UNANSWERED = 0.25  # seconds: whoever does not answer in a round is known to be gone before the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class WalkLoss:
 
 def begin(population: Population, initial: Views) -> None:
     """Have everybody subscribe, with the view that is given."""
+    population.simulator.unanswered = UNANSWERED
     population.start(population.contacts)
     for node, topics in population.follows.items():
         for topic in topics:

@@ -36,6 +36,9 @@ class Played:
     """What a stage left behind, when it was over, and what was sent since the stage before: node -> kind -> [messages, bytes]."""
 
     left: Left
+    open: (
+        dict[int, int] | None
+    )  # node -> links that are open, used or not; None in lock step, where they are those of views
     at: float
     sent: dict[int, dict[str, list[int]]]
 
@@ -74,7 +77,7 @@ def stages_of(members: kernel.Members, job: Job, phase: Phase) -> Iterator[Playe
         for stage, views in _stages(population, initial, traffic, phase):
             if stage in (INITIAL, FINAL) or "rounds" in job.keep:
                 left = left_by(stage, views, node_ids, traffic.by_topic)
-                yield Played(left, population.simulator.now, traffic.by_node)
+                yield Played(left, _open_links(population), population.simulator.now, traffic.by_node)
                 traffic.clear()
     finally:
         gc.unfreeze()
@@ -136,6 +139,13 @@ def _stages(population: Population, initial: Views, traffic: Traffic, phase: Pha
         yield FINAL, population.views()
 
 
+def _open_links(population: Population) -> dict[int, int] | None:
+    """How many connections an operating system would count at every node."""
+    if population.settings.schedule != "timed":
+        return None
+    return {node: len(process.linked) for node, process in population.simulator.processes.items()}
+
+
 @contextmanager
 def _here_to_stay() -> Iterator[None]:
     """What is made meanwhile is not searched for garbage, then or later: there is none, and it took a third of all time."""
@@ -159,7 +169,7 @@ def play(population: Population) -> Iterator[int]:
 
 def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[Table, pa.Table]]:
     stages = [each.left for each in played]
-    views = [as_arrow(left.stage, view_columns(left, node_ids)) for left in stages]
+    views = [as_arrow(each.left.stage, view_columns(each.left, node_ids, each.open)) for each in played]
     yield VIEWS, pa.concat_tables(views)
     overlays = []
     for left in stages:

@@ -2,7 +2,7 @@
 
 The queue is ordered by (time, sequence), so what happens at the same moment happens in the order in which it was brought
 about. What is brought about for this very moment is after everything that has been waiting for it: it stands in line, and
-only what is for later goes through a heap. Links are between processes: a node that crashes and comes back is another process, which inherits nothing.
+only what is for later goes through a heap. Links are between processes: a node that crashes and comes back is another process, to which no link and no message of the old one gets.
 """
 
 from collections import deque
@@ -67,11 +67,14 @@ class Process:
 class End:
     """One end of a link."""
 
-    __slots__ = ("heard_until", "other")
+    __slots__ = ("heard_until", "other", "up_at")
 
-    def __init__(self, other: Process) -> None:
+    def __init__(self, other: Process, up_at: float, heard_until: float) -> None:
         self.other = other
-        self.heard_until = 0.0  # when the last of what has been sent from here arrives
+        self.up_at = up_at  # when this end is told of it
+        self.heard_until = (
+            heard_until  # when the last of what has been sent from here arrives: news of the link is first
+        )
 
 
 Happening = tuple[Process, Input, Process | None]  # to whom, what, and who sent it
@@ -95,6 +98,7 @@ class Simulator:
 
     def __init__(self, network: Network, observers: Iterable[Observer] = ()) -> None:
         self.network, self.observers = network, tuple(observers)
+        self.unanswered = UNANSWERED
         self.now = 0.0
         self.processes: dict[int, Process] = {}  # of the nodes that are there, by id
         self.handled = 0  # inputs so far
@@ -202,12 +206,12 @@ class Simulator:
         for observer in self.observers:
             observer.sent(process, send, self.now, len(delays))
         received = Received(process.contact, send.message)
-        for delay in delays:
+        for copy, delay in enumerate(delays):
             arrives = self.now + delay
-            if arrives >= end.heard_until:
-                end.heard_until = arrives
-            elif self.network.in_order:
+            if self.network.in_order and arrives < end.heard_until:
                 arrives = end.heard_until  # as on a real connection
+            if not copy:
+                end.heard_until = max(end.heard_until, arrives)
             self._push(arrives, end.other, received, process)
 
     def _delays(self, process: Process, to: Contact, message: Message) -> list[float]:
@@ -219,25 +223,28 @@ class Simulator:
         there = self._delays(process, contact, HELLO) if target is not None else []
         back = self.network.delays(contact.id, process.contact.id, HELLO, self.now) if there else []
         if target is None or not back:
-            self._push(self.now + UNANSWERED, process, LinkDown(contact, "failed"))
+            self._push(self.now + self.unanswered, process, LinkDown(contact, "failed"))
             return
         end = process.linked.get(contact.id)
         if end is not None and end.other is target:
-            self._push(self.now, process, LinkUp(contact))
+            if end.up_at <= self.now:  # else it is about to be told
+                self._push(self.now, process, LinkUp(contact))
             return
-        process.linked[contact.id], target.linked[process.contact.id] = End(target), End(process)
-        self._push(self.now + there[0], target, LinkUp(process.contact))
-        self._push(self.now + there[0] + back[0], process, LinkUp(contact))
+        theirs, ours = self.now + there[0], self.now + there[0] + back[0]
+        process.linked[contact.id] = End(target, up_at=ours, heard_until=theirs)
+        target.linked[process.contact.id] = End(process, up_at=theirs, heard_until=ours)
+        self._push(theirs, target, LinkUp(process.contact))
+        self._push(ours, process, LinkUp(contact))
 
     def _disconnect(self, process: Process, contact: Contact, cause: Cause) -> None:
-        """What is on its way still arrives, then the other end is told."""
+        """What is on its way still arrives, then the other end is told; if that is lost, it sees a link that has broken."""
         end = process.linked.pop(contact.id, None)
         if end is None:
             return
         end.other.linked.pop(process.contact.id, None)
         delays = self._delays(process, contact, HELLO)
         told = max(self.now + (delays[0] if delays else NOTICED), end.heard_until)
-        self._push(told, end.other, LinkDown(process.contact, cause))
+        self._push(told, end.other, LinkDown(process.contact, cause if delays else "failed"))
 
     def _push(self, time: float, process: Process, event: Input, sender: Process | None = None) -> None:
         if time <= self.now:

@@ -47,8 +47,8 @@ def left_by(stage: str, views: Views, node_ids: Longs, messages: dict[int, list[
     )
 
 
-def view_columns(left: Left, node_ids: Longs) -> dict[str, NDArray[np.generic]]:
-    """What every node that is there holds: one row per node."""
+def view_columns(left: Left, node_ids: Longs, open_links: dict[int, int] | None) -> dict[str, NDArray[np.generic]]:
+    """What every node that is there holds: one row per node. Connections are those of views, unless the open ones are given."""
     holders, held = _ends(left)
     count = node_ids.size
     there = np.unique(left.ranks)
@@ -61,6 +61,8 @@ def view_columns(left: Left, node_ids: Longs) -> dict[str, NDArray[np.generic]]:
         "connections": np.bincount(either // count, minlength=count) + np.bincount(either % count, minlength=count),
         "in_links": np.bincount(one_way % count, minlength=count),
     }
+    if open_links is not None:
+        columns["connections"] = _longs([open_links.get(node, 0) for node in node_ids.tolist()])
     return {name: values[there] for name, values in columns.items()}
 
 

@@ -83,7 +83,10 @@ class Left(AboutTopic):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The only timer of managers: once per period."""
+    """The only timer of managers: once per period. Each topic has its own, so that no topic's history hangs on another's."""
+
+    topic: int
+    era: int | None = None  # which subscription it is for; None where rounds are conducted
 
 
 class Manager(Protocol):

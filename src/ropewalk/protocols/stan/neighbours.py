@@ -5,14 +5,16 @@ down. An old link goes when the new one is up. Links are announced, and a keep-a
 that both ends come to agree whatever was lost.
 """
 
-from ropewalk.protocols.contract import Contact, Disconnect, Effect, Input, LinkDown, Send
+from ropewalk.protocols.contract import MOST_NEIGHBOURS, Contact, Disconnect, Effect, Input, LinkDown, Send
 from ropewalk.protocols.links import Links
 from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Offer, Post, Request, Shrink
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Withdraw
 from ropewalk.protocols.stan.settings import Settings
 
-MOST_NEIGHBOURS = 256  # ours: on one topic, if its level says nothing else; no rule here asks for as many
+MOST_HOLDERS = 4096  # ours: by whom a node believes to be held on one topic
+MOST_LINKED_ON = 4096  # ours: topics in one keep-alive
+MOST_DOUBTED = 1024  # ours: nodes that did not answer once
 BELIEVED_AGAIN = 4  # ours, periods: longer than a walk can carry an old view about
 SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link counts as broken
 
@@ -20,13 +22,14 @@ SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link count
 class Neighbours:
     """The neighbours of one node on all its topics."""
 
-    __slots__ = ("awaited", "beats", "links", "settings", "topics")
+    __slots__ = ("awaited", "beats", "doubted", "links", "settings", "topics")
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.topics: dict[int, Following] = {}  # grows by Subscribe, shrinks by Unsubscribe
         self.links = Links()
         self.awaited: dict[int, dict[int, None]] = {}  # who is coming: node -> topics; finds `Overlay.coming` by node
+        self.doubted: dict[int, None] = {}  # who did not answer when last a link was sought; at most MOST_DOUBTED
         self.beats = 0  # keep-alives sent on every link
 
     # Better ones come, worse ones go
@@ -55,6 +58,8 @@ class Neighbours:
         """Make somebody a neighbour: now if there is a link, else when there is."""
         overlay = following.overlay
         if not self.links.is_up(contact.id):
+            if len(overlay.coming) >= MOST_NEIGHBOURS:
+                return []
             overlay.coming[contact.id] = None
             self.awaited.setdefault(contact.id, {})[overlay.topic] = None
             return self.links.seek(contact, now)
@@ -88,6 +93,7 @@ class Neighbours:
 
     def link_up(self, contact: Contact, now: float) -> list[Effect]:
         """Who was waited for is taken in."""
+        self.doubted.pop(contact.id, None)
         effects = self.links.came_up(contact, now)
         for topic in self.awaited.pop(contact.id, ()):
             following = self.topics[topic]
@@ -98,6 +104,7 @@ class Neighbours:
     def link_down(self, down: LinkDown, now: float) -> list[Effect]:
         """Its places stay, and the next replies fill them; whoever only closed it while we need it is asked again."""
         node = down.contact.id
+        gone = down.cause != "closed" and self._is_gone(node)
         self.links.went_down(node)
         effects: list[Effect] = []
         for topic, following in self.topics.items():
@@ -107,13 +114,23 @@ class Neighbours:
             asked = following.manager.handle(down, now) if down.cause != "closed" else []
             overlay.view.drop(node)
             self._await_no_more(following, node)
-            if down.cause != "closed" and (wanted or held):
+            if gone and (wanted or held):
                 self._bury(following, node, now)
             elif down.cause == "closed" and wanted:
                 effects += self._take_in(following, down.contact, now)
             for answer in asked:
                 effects += self._grant(topic, answer, now)
         return effects
+
+    def _is_gone(self, node: int) -> bool:
+        """Whoever was linked is; of whoever was not, a message may have been lost, so it must fail twice."""
+        if self.links.is_up(node) or node in self.doubted:
+            self.doubted.pop(node, None)
+            return True
+        self.doubted[node] = None
+        if len(self.doubted) > MOST_DOUBTED:
+            del self.doubted[next(iter(self.doubted))]
+        return False
 
     def held_by(self, sender: Contact, topic: int, held: bool, now: float) -> list[Effect]:
         """Ours: a link is announced, so that its other end knows who holds it, and does not close it."""
@@ -123,7 +140,7 @@ class Neighbours:
         if following is None:  # it has not heard that we are gone
             return [Send(sender, Left(topic))] if held else []
         holders = following.overlay.held_by
-        if held and sender.id not in holders:
+        if held and sender.id not in holders and len(holders) < MOST_HOLDERS:
             holders[sender.id] = sender
             following.gone.pop(sender.id, None)  # it is here to say so
             self.links.use(sender.id)
@@ -151,8 +168,8 @@ class Neighbours:
     def alive(self, sender: Contact, message: KeepAlive, now: float) -> list[Effect]:
         """Believe a keep-alive, where it differs from what was announced."""
         link = self.links.by_id.get(sender.id)
-        if link is None or message.number <= link.last_beat:
-            return []  # late: what it says may be out of date
+        if link is None or message.number <= link.last_beat or len(message.topics) > MOST_LINKED_ON:
+            return []  # late: what it says may be out of date; or nobody who keeps the rules sends it
         link.last_beat, link.heard_at = message.number, now
         effects: list[Effect] = []
         held_for = dict.fromkeys(message.topics)
@@ -195,9 +212,9 @@ class Neighbours:
 
     def _grow(self, following: Following, contact: Contact, now: float) -> list[Effect]:
         view = following.overlay.view
-        if view.size < (following.level.most or MOST_NEIGHBOURS):
+        if view.size < (MOST_NEIGHBOURS if following.level.most is None else following.level.most):
             view.size += 1
-            following.gone.pop(contact.id, None)
+        following.gone.pop(contact.id, None)
         return [] if following.overlay.has(contact.id) else self._take_in(following, contact, now)
 
     def _shrink(self, following: Following, now: float) -> list[Effect]:

@@ -10,7 +10,7 @@ What is not in the paper, each marked where it happens: links are announced, rep
 are made before others are broken, who is gone is not believed in for a while, and everything is bounded.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ropewalk.ids import mix_long
 from ropewalk.protocols.contract import (
@@ -28,7 +28,7 @@ from ropewalk.protocols.contract import (
     Unsubscribe,
 )
 from ropewalk.protocols.sampling import catalogue as sampling
-from ropewalk.protocols.sampling.contract import Check, Overlay
+from ropewalk.protocols.sampling.contract import Check, Left, Overlay
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Message, Relay, Reply, Walk, Withdraw
 from ropewalk.protocols.stan.neighbours import Neighbours
@@ -115,6 +115,10 @@ class Node:
                 return self.neighbours.held_by(sender, message.topic, False, now)
             case KeepAlive():
                 return self.neighbours.alive(sender, message, now)
+            case Left() if message.topic not in self.topics:
+                return []
+            case _ if message.topic not in self.topics:  # it has not heard that we are gone
+                return [Send(sender, Left(message.topic))]
             case _:
                 return self.neighbours.ask_manager(message.topic, Received(sender, message), now)
 
@@ -124,6 +128,8 @@ class Node:
                 return self._open(timer, now)
             case Close(topic):
                 return self._close(topic, now)
+            case Check():
+                return self._check(timer, now)
             case Tidy():
                 return self._tidy(now)
             case _:
@@ -240,6 +246,8 @@ class Node:
         topic = command.topic
         if topic in self.topics:
             return []
+        others = tuple(dict.fromkeys(contact for contact in command.contacts if contact.id != self.me.id))
+        command = replace(command, contacts=others)
         overlay = Overlay(topic, View(self.me.id, self.weigh))
         connectivity = command.level.connectivity or self.settings.connectivity
         manager = sampling.manager_of(self.settings.manager, self.me, overlay, self.seed, connectivity)
@@ -250,10 +258,12 @@ class Node:
         effects = self.neighbours.ask_manager(topic, command, now)
         if self.settings.schedule == "timed":
             # StaN 3.2 starts nodes at different moments; when is drawn, so that no two runs differ
-            offset = unit(chance(self.seed, "offset", topic, self.me.id)) * self.neighbours.period(following)
-            effects.append(SetTimer(offset, Open(topic, following.era)))
+            share = unit(chance(self.seed, "offset", topic, self.me.id))
+            effects.append(SetTimer(share * self.neighbours.period(following), Open(topic, following.era)))
+            effects.append(SetTimer((1 + share) * self.settings.period, Check(topic, following.era)))
             if not self.tidying:
-                effects.append(SetTimer(self.settings.period, Tidy()))
+                share = unit(chance(self.seed, "tidy", self.me.id))
+                effects.append(SetTimer((1 + share) * self.settings.period, Tidy()))
                 self.tidying = True
         return effects
 
@@ -284,9 +294,15 @@ class Node:
         if self.tidying:
             effects.append(SetTimer(self.settings.period, Tidy()))
         self.ways, self.old_ways = {}, self.ways
-        for topic, following in self.topics.items():
+        for following in self.topics.values():
             following.tidy(now)
-            effects += self.neighbours.ask_manager(topic, TimerFired(Check()), now)
-        if timed:
-            effects += self.neighbours.keep_alive(now)
-        return effects + self.neighbours.links.close_idle(now - self.settings.period if timed else now)
+        effects += self.neighbours.links.close_idle(now - self.settings.period if timed else now)
+        return effects + self.neighbours.keep_alive(now) if timed else effects
+
+    def _check(self, timer: Check, now: float) -> list[Effect]:
+        """Let a topic's manager see to its overlay."""
+        following = self.topics.get(timer.topic)
+        if following is None or timer.era not in (following.era, None):
+            return []  # unsubscribed since; the timer ends here
+        again = [SetTimer(self.settings.period, timer)] if timer.era is not None else []
+        return [*again, *self.neighbours.ask_manager(timer.topic, TimerFired(timer), now)]

@@ -1,15 +1,18 @@
 """Everything that a node remembers has a bound, and so has everything that it sends."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
-from ropewalk.protocols.contract import Send
+from ropewalk.protocols.contract import MOST_NEIGHBOURS, Send
 from ropewalk.protocols.links import OUTBOX
 from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.scamp import node as scamp
 from ropewalk.protocols.stan.following import MOST_GONE, Following
-from ropewalk.protocols.stan.neighbours import MOST_NEIGHBOURS
-from ropewalk.protocols.stan.node import MOST_PER_HOP, MOST_WAYS
+from ropewalk.protocols.stan.neighbours import MOST_DOUBTED, MOST_HOLDERS
+from ropewalk.protocols.stan.node import MOST_PER_HOP, MOST_TURNS, MOST_WAYS
+
+Count = tuple[str, int, int]  # what is counted, how many there are, how many there may be
 
 
 class Bounded(Invariant):
@@ -19,38 +22,35 @@ class Bounded(Invariant):
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        node = moment.node
-        if max(len(node.ways), len(node.old_ways)) > MOST_WAYS:
-            return f"remembers {len(node.ways)} and {len(node.old_ways)} ways back, of {MOST_WAYS} allowed"
-        for other, link in node.neighbours.links.by_id.items():
-            if len(link.outbox or ()) > OUTBOX:
-                return f"keeps {len(link.outbox or ())} messages for {other}, of {OUTBOX} allowed"
-        for topic, following in node.topics.items():
-            wrong = _of_topic(following)
-            if wrong is not None:
-                return f"{wrong} on {topic}"
-        most = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics))
-        for effect in moment.effects:
-            if isinstance(effect, Send) and effect.message.contacts() > most:
-                return f"sends a {effect.message.kind} that names {effect.message.contacts()}, of {most} allowed"
+        for what, count, most in _counts(moment):
+            if count > most:
+                return f"{what}: {count}, of {most} allowed"
         return None
 
 
-def _of_topic(following: Following) -> str | None:
-    if following.overlay.view.size > MOST_NEIGHBOURS:
-        return f"may hold {following.overlay.view.size}, of {MOST_NEIGHBOURS} allowed,"
-    if len(following.gone) > MOST_GONE:
-        return f"remembers {len(following.gone)} who are gone, of {MOST_GONE} allowed,"
-    return _of_manager(following.manager)
+def _counts(moment: Moment) -> Iterator[Count]:
+    node = moment.node
+    yield "ways back", max(len(node.ways), len(node.old_ways)), MOST_WAYS
+    yield "topics of the past", len(node.turns), MOST_TURNS
+    yield "nodes in doubt", len(node.neighbours.doubted), MOST_DOUBTED
+    for other, link in node.neighbours.links.by_id.items():
+        yield f"messages kept for {other}", len(link.outbox or ()), OUTBOX
+    for topic, following in node.topics.items():
+        yield from ((f"{what} on {topic}", count, most) for what, count, most in _of_topic(following))
+    longest = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics))
+    for effect in moment.effects:
+        if isinstance(effect, Send):
+            yield f"contacts in a {effect.message.kind}", effect.message.contacts(), longest
 
 
-def _of_manager(manager: object) -> str | None:
-    match manager:
-        case cyclon.Node() if len(manager.table) > manager.settings.table_size:
-            return f"has {len(manager.table)} addresses, of {manager.settings.table_size} allowed"
-        case scamp.Node() if len(manager.seen) > scamp.MOST_REQUESTS:
-            return f"counts {len(manager.seen)} requests, of {scamp.MOST_REQUESTS} allowed"
-        case scamp.Node() if len(manager.known) > scamp.KNOWN:
-            return f"remembers {len(manager.known)} nodes, of {scamp.KNOWN} allowed"
-        case _:
-            return None
+def _of_topic(following: Following) -> Iterator[Count]:
+    overlay, manager = following.overlay, following.manager
+    yield "places", overlay.view.size, MOST_NEIGHBOURS
+    yield "holders", len(overlay.held_by), MOST_HOLDERS
+    yield "neighbours to come", len(overlay.coming), MOST_NEIGHBOURS
+    yield "departures", len(following.gone), MOST_GONE
+    if isinstance(manager, cyclon.Node):
+        yield "addresses", len(manager.table), manager.settings.table_size
+    if isinstance(manager, scamp.Node):
+        yield "requests", len(manager.seen), scamp.MOST_REQUESTS
+        yield "remembered nodes", len(manager.known), scamp.KNOWN

@@ -15,6 +15,7 @@ class Moment:
 
     node: Node
     event: Input
+    now: float
     effects: Sequence[Effect] = ()
 
 

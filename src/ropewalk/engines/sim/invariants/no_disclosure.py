@@ -1,35 +1,55 @@
 """No message tells a node that another follows a topic which it does not follow itself (StAN, the property of its title).
 
-Who has followed a topic may still be told about it by those that do not know yet that it has gone.
+Whoever has followed a topic may still be told about it by those that do not know yet that it has gone, for some periods.
+Later, only those that followed it at the same time may turn to it, to find each other again, and name nobody else; and it
+may answer that it follows the topic no longer.
 """
 
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
-from ropewalk.protocols.contract import Send, Subscribe
+from ropewalk.protocols.contract import Leave, Message, Send, Subscribe, Unsubscribe
+from ropewalk.protocols.sampling.contract import Left, ManagerName
 from ropewalk.protocols.stan.messages import KeepAlive
+
+FOR_GOOD = float("inf")
+NEVER = (FOR_GOOD, -FOR_GOOD)
+# Periods: until the last who held it has noticed that it is gone, and walks no longer name it. In Cyclon's tables an address
+# goes on from node to node until somebody turns to it: as many periods as a table has places, at the most.
+GRACE: dict[ManagerName, float] = {"given": 6.0, "scamp": 6.0, "cyclon": 26.0}
 
 
 class NoDisclosure(Invariant):
-    """Checked for everything that is sent; who ever followed what is noted as it happens."""
+    """Checked for everything that is sent; who follows what is noted as it happens."""
 
     name: ClassVar[str] = "no disclosure"
 
     def __init__(self) -> None:
-        self._followed: dict[int, set[int]] = {}  # topic -> who follows it or did
+        self._times: dict[
+            tuple[int, int], tuple[float, float]
+        ] = {}  # (node, topic) -> from when until when it followed it
 
     def before(self, moment: Moment) -> None:
         """See `Invariant`."""
-        if isinstance(moment.event, Subscribe):
-            self._followed.setdefault(moment.event.topic, set()).add(moment.node.me.id)
+        me, event = moment.node.me.id, moment.event
+        if isinstance(event, Subscribe):
+            self._times[me, event.topic] = (moment.now, FOR_GOOD)
+        ending = [event.topic] if isinstance(event, Unsubscribe) else []
+        for topic in moment.node.topics if isinstance(event, Leave) else ending:
+            self._times[me, topic] = (self._times[me, topic][0], moment.now)
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         for effect in moment.effects:
-            if not isinstance(effect, Send):
+            if not isinstance(effect, Send) or isinstance(effect.message, Left):
                 continue
             message = effect.message
             for topic in message.topics if isinstance(message, KeepAlive) else (message.topic,):
-                if effect.to.id not in self._followed.get(topic, ()):
-                    return f"tells {effect.to.id}, which never followed {topic}, about it by a {message.kind}"
+                if not self._may_be_told(effect.to.id, topic, message, moment):
+                    return f"tells {effect.to.id}, which does not follow {topic}, about it by a {message.kind}"
         return None
+
+    def _may_be_told(self, node: int, topic: int, message: Message, moment: Moment) -> bool:
+        settings, until = moment.node.settings, self._times.get((node, topic), NEVER)[1]
+        together = self._times.get((moment.node.me.id, topic), NEVER)[0] <= until and message.contacts() <= 1
+        return together or moment.now <= until + GRACE[settings.manager] * settings.period

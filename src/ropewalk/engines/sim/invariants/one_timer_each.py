@@ -1,10 +1,11 @@
-"""Where nodes have timers, each has one for every topic that it follows and one to tidy up: none dies, none multiplies."""
+"""Where nodes have timers, each has two for every topic that it follows and one to tidy up: none dies, none multiplies."""
 
 from collections import Counter
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant
 from ropewalk.engines.sim.population import Population
+from ropewalk.protocols.sampling.contract import Check
 from ropewalk.protocols.stan.node import Open, Tidy
 
 
@@ -17,18 +18,19 @@ class OneTimerEach(Invariant):
         """See `Invariant`."""
         if population.settings.schedule != "timed":
             return None
-        rounds: Counter[tuple[int, int]] = Counter()
+        rounds: Counter[tuple[int, int, type]] = Counter()
         tidies: Counter[int] = Counter()
         for process, timer in population.simulator.timers():
             node = process.contact.id
-            if isinstance(timer, Open):
-                rounds[node, timer.topic] += 1
+            if isinstance(timer, Open | Check):
+                rounds[node, timer.topic, type(timer)] += 1
             tidies[node] += isinstance(timer, Tidy)
         for node in population.simulator.processes:
             topics = population.node(node).topics
             for topic in topics:
-                if rounds[node, topic] != 1:
-                    return f"node {node} has {rounds[node, topic]} timers for its walks on {topic}"
+                for kind in (Open, Check):
+                    if rounds[node, topic, kind] != 1:
+                        return f"node {node} has {rounds[node, topic, kind]} timers {kind.__name__} on {topic}"
             if topics and tidies[node] != 1:
                 return f"node {node} has {tidies[node]} timers to tidy up"
         return None

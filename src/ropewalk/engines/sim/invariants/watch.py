@@ -9,6 +9,7 @@ from ropewalk.engines.sim.invariants.no_disclosure import NoDisclosure
 from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
 from ropewalk.engines.sim.invariants.one_timer_each import OneTimerEach
 from ropewalk.engines.sim.invariants.quiescent import Quiescent
+from ropewalk.engines.sim.invariants.strongly_connected import StronglyConnected
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Observer, Process
@@ -33,6 +34,7 @@ def all_invariants() -> list[Invariant]:
         Quiescent(),
         OneTimerEach(),
         Connected(),
+        StronglyConnected(),
     ]
 
 
@@ -44,15 +46,15 @@ class Watch(Observer):
     def __init__(self, invariants: list[Invariant] | None = None) -> None:
         self.invariants = all_invariants() if invariants is None else invariants
 
-    def handling(self, process: Process, event: Input, now: float) -> None:  # noqa: ARG002
+    def handling(self, process: Process, event: Input, now: float) -> None:
         """Let invariants note how things are."""
-        moment = Moment(_stan(process), event)
+        moment = Moment(_stan(process), event, now)
         for invariant in self.invariants:
             invariant.before(moment)
 
     def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:
         """Ask about the node that took an input in."""
-        moment = Moment(_stan(process), event, effects)
+        moment = Moment(_stan(process), event, now, effects)
         for invariant in self.invariants:
             wrong = invariant.after(moment)
             if wrong is not None:

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ropewalk.protocols.contract import Contact, Effect, Input, LinkDown, Received, Subscribe, TimerFired
-from ropewalk.protocols.sampling.contract import Offer, Overlay, Post, Request
+from ropewalk.protocols.sampling.contract import Left, Offer, Overlay, Post, Request
 from ropewalk.protocols.sampling.given import node as given
 from ropewalk.seeds import chance
 
+OLDEST = 20  # ours, periods: whoever has not been heard of for so long may be gone, and nobody should go on naming it
 Entry = tuple[Contact, int]  # a contact, and its age in periods
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Both from section 5 of the paper, the smallest it evaluates."""
+    """Both from section 5 of the paper: the smallest table it evaluates, and the longest swap."""
 
     table_size: int = 20
     swap_length: int = 8
@@ -61,13 +62,17 @@ Message = Swap | SwapBack
 class Node:
     """Cyclon for one topic at one node, beside views that are given."""
 
-    __slots__ = ("given", "me", "overlay", "paid_with", "seed", "settings", "table", "turn")
+    __slots__ = ("first", "given", "me", "open", "overlay", "paid_with", "seed", "settings", "table", "turn")
 
     def __init__(self, me: Contact, overlay: Overlay, settings: Settings, seed: int) -> None:
         self.me, self.overlay, self.settings, self.seed = me, overlay, settings, seed
         self.given = given.Node(overlay)
         self.table: dict[Contact, int] = {}  # contact -> age; at most table_size
+        self.first: tuple[
+            Contact, ...
+        ] = ()  # who was there at first, for when nobody else is known; at most table_size
         self.paid_with: tuple[Entry, ...] = ()  # entries that the open swap may be paid for with
+        self.open = -1  # the turn of the swap that is yet to be answered; -1: none
         self.turn = 0  # swaps begun and answered; labels every choice
 
     def handle(self, event: Input, now: float) -> list[Effect | Request]:
@@ -78,7 +83,8 @@ class Node:
             case TimerFired():
                 return self._open_swap()
             case Subscribe():
-                self.table = dict.fromkeys(event.contacts[: self.settings.table_size], 0)
+                self.first = event.contacts[: self.settings.table_size]
+                self.table = dict.fromkeys(self.first, 0)
             case LinkDown():
                 self.table.pop(event.contact, None)
         return self.given.handle(event, now)
@@ -91,21 +97,30 @@ class Node:
                 reply = SwapBack(self.overlay.topic, event.message.turn, answer)
                 return [Post(event.sender, reply), *self._offered(event.message.offer)]
             case SwapBack():
+                if event.message.turn != self.open:
+                    return []  # too late, or never asked for
+                self.open = -1
                 self._merge(event.message.offer, self.paid_with)
                 return self._offered(event.message.offer)
+            case Left():
+                self.table.pop(event.sender, None)
+                return self.given.handle(event, now)
             case _:
                 return self.given.handle(event, now)
 
     def _open_swap(self) -> list[Effect | Request]:
+        self.table = {contact: age + 1 for contact, age in self.table.items() if age < OLDEST}
+        if not self.table:  # everybody has failed: begin anew, as when it came
+            self.table = dict.fromkeys(self.first, 0)
         if not self.table:
-            return []  # isolated: nothing to do until somebody turns up
-        self.table = {contact: age + 1 for contact, age in self.table.items()}
+            return []
         oldest = max(self.table, key=self.table.__getitem__)
         del self.table[oldest]  # it comes back only by answering
         self.paid_with = self._sample(self.settings.swap_length - 1)
         answers: list[Effect | Request] = [
             Post(oldest, Swap(self.overlay.topic, self.turn, ((self.me, 0), *self.paid_with)))
         ]
+        self.open = self.turn
         if not self.overlay.view.contacts:  # rescue
             answers.append(Offer(tuple(self.table)))
         return answers

@@ -27,7 +27,7 @@ class Settings:
     """What a topic's overlay is to withstand."""
 
     copies: int = 1  # the paper's c: failures tolerated; section 3.1
-    budget: float = 2.0  # ours: of the walk to a random contact, some 20 steps in an overlay of 1000; 0: no such walk
+    budget: float = 2.0  # ours: of the walk to a random contact, some 50 steps in an overlay of 1000; 0: no such walk
     patience: int = 2  # ours: periods without being held by anybody before a node subscribes anew
     explore: int = (
         4  # ours: every so many periods a walk begins at a remembered node, so that what came apart grows together
@@ -51,8 +51,9 @@ class Ask:
     kind: ClassVar[str] = "ask"
     topic: int
     newcomer: Contact
-    number: int  # how often it has asked before
+    number: int  # drawn, so that a node that comes back is not taken for its former self
     budget: float
+    again: bool  # it is a member already, whom nobody holds any more
 
     def contacts(self) -> int:
         """The newcomer."""
@@ -123,9 +124,9 @@ class Node:
             case Received():
                 return self._receive(event.sender, event.message, now)
             case TimerFired():
-                return self._check()
+                return self._check(now)
             case Subscribe():
-                return self._subscribe(event.contacts)
+                return self._subscribe(event.contacts, now)
             case Unsubscribe():
                 return self._unsubscribe()
             case LinkDown():
@@ -147,15 +148,17 @@ class Node:
             case _:
                 return []
 
-    def _subscribe(self, contacts: tuple[Contact, ...]) -> list[Effect | Request]:
+    def _subscribe(self, contacts: tuple[Contact, ...], now: float) -> list[Effect | Request]:
         self._recall(contacts)
         if not contacts:
             return []  # the first of its topic
-        return [Grow(contacts[0]), *self._ask(contacts[0])]
+        return [Grow(contacts[0]), *self._ask(contacts[0], now, again=False)]
 
-    def _ask(self, contact: Contact) -> list[Effect | Request]:
-        number, self.asked = self.asked, self.asked + 1
-        return [Post(contact, Ask(self.overlay.topic, self.me, number, self.settings.budget))]
+    def _ask(self, contact: Contact, now: float, *, again: bool) -> list[Effect | Request]:
+        topic, me = self.overlay.topic, self.me
+        number = chance(self.seed, "request", topic, me.id, self.asked, int(now * 1e6))
+        self.asked += 1
+        return [Post(contact, Ask(topic, me, number, self.settings.budget, again))]
 
     def _asked(self, ask: Ask) -> list[Effect | Request]:
         """Indirection: pass the request on until its budget is used up; whoever has it then is its contact."""
@@ -166,16 +169,19 @@ class Node:
         if left > 0 and around:
             step = int(left * 1e6)
             drawn = chance(self.seed, "indirect", ask.topic, self.me.id, ask.newcomer.id, ask.number, step)
-            return [Post(around[pick(drawn, len(around))], Ask(ask.topic, ask.newcomer, ask.number, left))]
+            return [Post(around[pick(drawn, len(around))], Ask(ask.topic, ask.newcomer, ask.number, left, ask.again))]
         return self._spread(ask)
 
     def _spread(self, ask: Ask) -> list[Effect | Request]:
-        """The contact: a copy to every neighbour, and c more to random ones."""
+        """The contact: a copy to every neighbour, and c more to random ones.
+
+        Ours: for a member whom nobody holds any more one copy. Its places have not gone: link management gave them to others.
+        """
         view = [contact for contact in self.overlay.view.contacts if contact.id != ask.newcomer.id]
         if not view:
             return [Grow(ask.newcomer)] if ask.newcomer.id != self.me.id else []
-        targets = list(view)
-        for copy in range(self.settings.copies):
+        targets = [] if ask.again else list(view)
+        for copy in range(1 if ask.again else self.settings.copies):
             drawn = chance(self.seed, "copy", ask.topic, self.me.id, ask.newcomer.id, ask.number, copy)
             targets.append(view[pick(drawn, len(view))])
         return [Post(target, Pass(ask.topic, ask.newcomer, ask.number, copy, 0)) for copy, target in enumerate(targets)]
@@ -225,16 +231,16 @@ class Node:
             self.known[contact] += 1
             if self.known[contact] >= FAILURES:
                 del self.known[contact]
-        if not self.overlay.has(contact.id):
+        if not self.overlay.view.holds(contact.id):
             return []  # no place of ours was its
         size, least = self.overlay.view.size, self.settings.copies + 1
         drawn = chance(self.seed, "shrink", self.overlay.topic, self.me.id, contact.id, int(now * 1e6))
         return [Shrink()] if size > least and unit(drawn) < least / size else []
 
-    def _check(self) -> list[Effect | Request]:
+    def _check(self, now: float) -> list[Effect | Request]:
         self.checks += 1
         self._recall(self.overlay.view.contacts)
-        return [*self._explore(), *self._recover()]
+        return [*self._explore(), *self._recover(now)]
 
     def _explore(self) -> list[Effect | Request]:
         """Ours: what came apart cannot know it, and grows together when a walk begins on the other side."""
@@ -244,7 +250,7 @@ class Node:
         drawn = chance(self.seed, "explore", self.overlay.topic, self.me.id, self.checks)
         return [Explore(known[pick(drawn, len(known))])]
 
-    def _recover(self) -> list[Effect | Request]:
+    def _recover(self, now: float) -> list[Effect | Request]:
         """Recovery from isolation: who is held by nobody for too long asks a neighbour to be taken in anew."""
         self.lonely = 0 if self.overlay.held_by else self.lonely + 1
         around = self.overlay.view.contacts or list(self.known)
@@ -253,7 +259,7 @@ class Node:
         self.lonely = 0
         drawn = chance(self.seed, "recover", self.overlay.topic, self.me.id, self.asked)
         contact = around[pick(drawn, len(around))]
-        return [*([] if self.overlay.view.size else [Grow(contact)]), *self._ask(contact)]
+        return [*([] if self.overlay.view.size else [Grow(contact)]), *self._ask(contact, now, again=True)]
 
     def _recall(self, contacts: Iterable[Contact]) -> None:
         """Keep those with the lowest chances: a sample of all that were ever seen, however often each was."""

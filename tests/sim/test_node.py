@@ -1,0 +1,139 @@
+"""One StaN node, told one thing after another: what it answers, and what it does not."""
+
+from typing import Any
+
+import pytest
+
+from ropewalk.errors import UsageError
+from ropewalk.protocols.contract import (
+    Connect,
+    Contact,
+    Disconnect,
+    Effect,
+    Level,
+    LinkDown,
+    LinkUp,
+    Received,
+    Send,
+    Subscribe,
+    TimerFired,
+    Unsubscribe,
+)
+from ropewalk.protocols.sampling.contract import Left, ManagerName
+from ropewalk.protocols.sampling.cyclon.node import Swap
+from ropewalk.protocols.stan import neighbours
+from ropewalk.protocols.stan.messages import Announce, KeepAlive, Reply, Walk
+from ropewalk.protocols.stan.node import Node, Open, Tidy
+from ropewalk.protocols.stan.settings import Settings
+
+ME, ANN, BOB, EVE = (Contact(number) for number in (10, 20, 30, 40))
+PERIOD = 30.0
+TOPIC = 1
+
+
+def following(*others: Contact, manager: ManagerName = "given", **more) -> Node:
+    """A node that follows a topic and is linked with these."""
+    node = Node(ME, Settings(schedule="timed", period=PERIOD, manager=manager, **more), seed=1, key=1)
+    node.handle(Subscribe(TOPIC, others), 0.0)
+    for other in others:
+        node.handle(LinkUp(other), 0.0)
+    return node
+
+
+def held(node: Node) -> list[Contact]:
+    return sorted(node.topics[TOPIC].overlay.view.contacts)
+
+
+def said(effects: list[Effect], kind: type) -> list[Send]:
+    return [effect for effect in effects if isinstance(effect, Send) and isinstance(effect.message, kind)]
+
+
+def reply(node: Node, *contacts: Contact, turn: int = 0) -> Received:
+    return Received(ANN, Reply(TOPIC, node.me, turn, 0, frozenset(contacts)))
+
+
+def test_whoever_closed_a_link_that_is_needed_is_asked_again() -> None:
+    node = following(ANN, BOB)
+    assert Connect(ANN) in node.handle(LinkDown(ANN, "closed"), 1.0)
+    node.handle(LinkUp(ANN), 1.0)
+    assert held(node) == [ANN, BOB]
+
+
+def test_a_walk_on_a_topic_of_the_past_is_answered_by_left() -> None:
+    node = following(ANN)
+    node.handle(Unsubscribe(TOPIC), 1.0)
+    effects = node.handle(Received(ANN, Walk(TOPIC, EVE, 0, 0, frozenset())), 2.0)
+    assert said(effects, Left)
+
+
+def test_so_is_what_managers_say_but_not_a_left() -> None:
+    node = following(ANN, manager="cyclon")
+    node.handle(Unsubscribe(TOPIC), 1.0)
+    assert said(node.handle(Received(ANN, Swap(TOPIC, 1, ((ANN, 0),))), 2.0), Left)
+    assert node.handle(Received(ANN, Left(TOPIC)), 2.0) == []
+
+
+def test_the_reply_to_a_walk_before_the_last_is_not_heard() -> None:
+    node = following(ANN, BOB)
+    era = node.topics[TOPIC].era
+    for _ in range(2):
+        node.handle(TimerFired(Open(TOPIC, era)), 1.0)
+    node.handle(LinkDown(BOB, "failed"), 1.0)
+    assert not any(isinstance(effect, Connect) for effect in node.handle(reply(node, EVE, turn=0), 1.0))
+    assert Connect(EVE) in node.handle(reply(node, EVE, turn=1), 1.0)
+
+
+def test_nobody_is_believed_who_names_one_that_is_gone_for_a_while() -> None:
+    node = following(ANN, BOB)
+    node.handle(TimerFired(Open(TOPIC, node.topics[TOPIC].era)), 1.0)
+    node.handle(LinkDown(BOB, "failed"), 1.0)
+    assert node.handle(reply(node, BOB), 2.0) == []
+    assert Connect(BOB) in node.handle(reply(node, BOB), 1.0 + neighbours.BELIEVED_AGAIN * PERIOD)
+
+
+def test_whoever_does_not_answer_once_is_not_taken_for_gone() -> None:
+    node = following(ANN, BOB)
+    node.handle(TimerFired(Open(TOPIC, node.topics[TOPIC].era)), 1.0)
+    node.handle(LinkDown(BOB, "failed"), 1.0)
+    for answered in (True, True, False):  # sought, sought again, and then no more
+        assert (Connect(EVE) in node.handle(reply(node, EVE), 2.0)) == answered
+        node.handle(LinkDown(EVE, "failed"), 2.0)
+
+
+def test_a_link_that_stays_silent_is_let_go() -> None:
+    node = following(ANN, BOB)
+    node.handle(Received(BOB, KeepAlive(1, ())), 3 * PERIOD)
+    effects = node.handle(TimerFired(Tidy()), 4 * PERIOD)
+    assert [effect.contact for effect in effects if isinstance(effect, Disconnect)] == [ANN]
+    assert held(node) == [BOB]
+
+
+@pytest.mark.parametrize("manager", ["given", "scamp", "cyclon"])
+def test_who_is_told_of_itself_takes_no_notice(manager: ManagerName) -> None:
+    node = following(manager=manager)
+    node.handle(Unsubscribe(TOPIC), 0.0)
+    effects = node.handle(Subscribe(TOPIC, (ME, ANN, ANN)), 1.0)
+    assert [effect for effect in effects if isinstance(effect, Connect)] == [Connect(ANN)]
+    assert node.topics[TOPIC].overlay.view.size == 1
+
+
+def test_more_than_anybody_says_who_keeps_the_rules_is_not_heard() -> None:
+    node = following(ANN)
+    flood = KeepAlive(1, tuple(range(2, neighbours.MOST_LINKED_ON + 3)))
+    assert node.handle(Received(ANN, flood), 1.0) == []
+
+
+def test_holders_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "MOST_HOLDERS", 2)
+    node = following()
+    for number in range(100, 110):
+        node.handle(LinkUp(Contact(number)), 1.0)
+        node.handle(Received(Contact(number), Announce(TOPIC)), 1.0)
+    assert len(node.topics[TOPIC].overlay.held_by) == 2
+
+
+@pytest.mark.parametrize(("name", "value"), [("most", 0), ("most", 257), ("connectivity", 1), ("period", -5)])
+def test_a_level_that_cannot_be_is_refused(name: str, value: int) -> None:
+    told: dict[str, Any] = {name: value}
+    with pytest.raises(UsageError, match=f"a level's {name} is {value}"):
+        Level(**told)

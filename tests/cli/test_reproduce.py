@@ -28,6 +28,12 @@ def test_a_claim_that_holds(spark: Session, elsewhere: Path, capsys: pytest.Capt
     assert found["claim"] in page
     assert "src=" not in page
     assert "ropewalk: B-F2 holds" in err.splitlines()
+    assert main(["reproduce", "B-F2", "--out", "results"]) == 2
+    assert "results has results already; choose another folder, or add --overwrite." in capsys.readouterr().err
+    stale = elsewhere / "results" / "figures" / "A-T2.svg"
+    stale.write_text("of results before")
+    assert main(["reproduce", "B-F2", "--seed", "3", "--out", "results", "--overwrite"]) == 0
+    assert not stale.exists()
     assert main(["reproduce", "B-F2", "--seed", "3"]) == 0
     assert "holds" in capsys.readouterr().out
     assert sorted(path.name for path in elsewhere.iterdir()) == ["results"]

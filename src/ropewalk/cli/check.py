@@ -17,8 +17,9 @@ from ropewalk.tables.store import Store
 @options.common
 def command(folders: tuple[Path, ...], master: str | None, as_json: bool) -> None:
     """Say whether stores are sound. Exit code 3 if one is not."""
-    for path in folders:
-        Store.open(path)
+    unreadable = [sentence for path in folders if (sentence := _unreadable(path)) is not None]
+    if unreadable:
+        raise InputError(" ".join(unreadable))
     talk = Talk()
     with spark_for(talk, master) as spark, talk.phase("check"):
         problems = {str(path): problems_of(spark, path) for path in folders}
@@ -29,3 +30,11 @@ def command(folders: tuple[Path, ...], master: str | None, as_json: bool) -> Non
             print(f"{folder}: {'; '.join(found) or 'sound'}")
     if unsound := [folder for folder, found in problems.items() if found]:
         raise InputError(f"not sound: {', '.join(unsound)}; make them again.")
+
+
+def _unreadable(path: Path) -> str | None:
+    try:
+        Store.open(path)
+    except InputError as error:
+        return str(error)
+    return None

@@ -21,7 +21,7 @@ debug = click.option("--debug", is_flag=True, expose_value=False, help="Show the
 seed = click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Same seed, same result."
 )
-overwrite = click.option("--overwrite", is_flag=True, help="Replace a store that is already there.")
+overwrite = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
 master = click.option(
     "--master",
     metavar="URL",

@@ -13,11 +13,11 @@ from rich.table import Table
 from ropewalk.cli import options
 from ropewalk.cli.spark import spark_for
 from ropewalk.cli.talk import Talk, opening_line, say, show_json
-from ropewalk.errors import RopewalkError, RunError
+from ropewalk.errors import RopewalkError, RunError, UsageError
 from ropewalk.papers.catalogue import CLAIMS, chosen
 from ropewalk.papers.contract import HOLDS, NOT_COMPARABLE, SCALES, Claim, Finding, Scale, find
 from ropewalk.papers.lab import Lab, folder_of_traces
-from ropewalk.report.claims import PAGE, documents, write_results
+from ropewalk.report.claims import PAGE, RESULTS, documents, write_results
 from ropewalk.report.page import refuse_unwritable
 from ropewalk.tables.machine import cores
 
@@ -51,6 +51,7 @@ UNMEASURED = (
     help="Folder of public traces.  [default: ROPEWALK_DATA, or none]",
 )
 @click.option("--out", type=options.FOLDER, help="Folder for results.json, a figure per claim, and report.html.")
+@options.overwrite
 @options.common
 def command(
     ids: tuple[str, ...],
@@ -58,13 +59,14 @@ def command(
     seed: int,
     data: Path | None,
     out: Path | None,
+    overwrite: bool,
     master: str | None,
     as_json: bool,
 ) -> int:
     """Measure what papers claim, and say what holds. All claims, or those whose ids are given."""
     claims, traces = chosen(ids), folder_of_traces(data)
     if out is not None:
-        refuse_unwritable(out / PAGE)
+        _refuse_place(out, overwrite)
     settings = {"claims": [claim.id for claim in claims], "scale": scale, "data": traces is not None}
     opening_line(seed, settings, out or "none")
     given = [] if traces is None else ["--data", str(traces)]
@@ -94,6 +96,12 @@ def command(
     if failed:
         raise RunError(f"{', '.join(failed)} could not be measured, as said above; --debug shows more.")
     return DID_NOT_HOLD if any(finding.verdict not in (HOLDS, NOT_COMPARABLE) for finding in findings) else 0
+
+
+def _refuse_place(out: Path, overwrite: bool) -> None:
+    refuse_unwritable(out / PAGE)
+    if (out / RESULTS).exists() and not overwrite:
+        raise UsageError(f"{out} has results already; choose another folder, or add --overwrite.")
 
 
 def _found(claim: Claim, lab: Lab, scale: Scale, talk: Talk) -> Finding:

@@ -19,19 +19,35 @@ from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
 
+OF_ENGINES = {  # what is usual is not the same everywhere
+    "schedule": "sync; timed with --engine sim, the only one that can",
+    "manager": "given; scamp with --engine sim where nodes come and go; batch has no other",
+    "period": "30, with --engine sim",
+}
 KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.values())
 
 
 @click.command(epilog=f"Protocols: {KNOWN}. Example: ropewalk simulate stan universe --rounds 8 --keep rounds --json")
 @click.argument("protocol")
 @click.argument("folder", metavar="DIR", type=options.FOLDER)
-@click.option("--engine", default="batch", show_default=True, help="What carries the protocol out.")
+@click.option(
+    "--engine",
+    default="batch",
+    show_default=True,
+    help="What carries the protocol out: batch (Spark, whole rounds) or sim (every message, in one process).",
+)
 @options.seed
-@options.each(options.of_fields(Settings(), dict.fromkeys(FROM_WORKLOAD, "as the workload says")))
+@options.each(options.of_fields(Settings(), dict.fromkeys(FROM_WORKLOAD, "as the workload says") | OF_ENGINES))
 @click.option("--strict", is_flag=True, help="Insist on the protocol as printed: refuse what was added to it.")
-@click.option("--keep", default="", metavar="A,B", help=f"Write or count more: {', '.join(KEEPS)}.")
+@click.option(
+    "--keep", default="", metavar="A,B", help=f"Write or count more: {', '.join(KEEPS)} (crashes with batch only)."
+)
 @click.option("--fitness/--no-fitness", default=True, show_default=True, help="Examine every overlay.")
-@click.option("--partitions", type=click.IntRange(1, 100_000), help="Tasks to cut the work into; changes no result.")
+@click.option(
+    "--partitions",
+    type=click.IntRange(1, 100_000),
+    help="Tasks to cut the work of engine batch into; changes no result.",
+)
 @click.option("--out", type=options.FOLDER, help="Folder to make.  [default: runs/RUN, in place of the same run]")
 @options.overwrite
 @click.option("--report", type=options.FOLDER, help="Also write an HTML page here.")
@@ -93,9 +109,9 @@ def _kept(said: str) -> frozenset[Keep]:
 def _refuse_additions(settings: Settings) -> None:
     for name, printed in STRICT.items():
         if getattr(settings, name) != printed:
-            raise UsageError(
-                f"--strict allows no --{name} {getattr(settings, name)}: that is not the printed protocol; drop one."
-            )
+            value = getattr(settings, name)
+            said = f"--{name}" if value is True else f"--{name} {value}"
+            raise UsageError(f"--strict allows no {said}: that is not the printed protocol; drop one.")
 
 
 def _refuse_idle(settings: Settings, told: set[str], keep: frozenset[Keep]) -> None:
@@ -129,6 +145,10 @@ def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
     for what, told_so in of_batch.items():
         if told_so:
             raise UsageError(f"{what} is for engine batch only; drop it, or --engine sim.")
+    if settings.manager == "scamp":
+        for name in ("overlay", "fanout"):
+            if told[name] is not None:
+                raise UsageError(f"--{name} plays no part with --manager scamp, which makes views itself; drop one.")
     if settings.schedule != "timed" and settings.manager != "given":
         raise UsageError(f"--manager {settings.manager} needs --schedule timed: rounds from outside leave it no time.")
     if settings.schedule != "timed" and told["period"] is not None:

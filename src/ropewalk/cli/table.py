@@ -13,13 +13,19 @@ FORMS = {"held_by_nobody": "{:.0f}", "clustering": "{:.3f}"} | dict.fromkeys(SHA
 USUAL_FORM = "{:.2f}"
 
 
+HOW = {"sync": "in lock step", "sequential": "of walks one after the other", "timed": "by timers of every node's own"}
+
+
 def show_run(document: dict[str, Any]) -> None:
     """What a node holds before and after, and what became of the overlays."""
     console = Console(highlight=False)
     sizes = f"{document['nodes']} nodes, {document['topics']} topics, {document['subscriptions']} subscriptions"
     walked = document["settings"]["knowledge"] == "walks"
-    how = f"{document['rounds']} rounds" if walked else "everything known at once"
-    console.print(f"{document['protocol']}, {how}: {sizes}")
+    rounds = "1 round" if document["rounds"] == 1 else f"{document['rounds']} rounds"
+    how = f"{rounds} {HOW[document['settings']['schedule']]}" if walked else "everything known at once"
+    manager = document["settings"]["manager"]
+    managed = "" if manager == "given" else f", views kept by {manager}"
+    console.print(f"{document['protocol']} in engine {document['settings']['engine']}, {how}{managed}: {sizes}")
     table = Table(box=SIMPLE)
     table.add_column("per node")
     for name in ("mean", "change", "p99", "max"):

@@ -29,7 +29,10 @@ class Section:
 
 
 def write_results(out: Path, findings: Sequence[Finding], command: str) -> None:
-    """Everything there is to say about these findings, into a folder."""
+    """Everything there is to say about these findings, into a folder, in place of what was said there before."""
+    figures = {out / figure_of(finding) for finding in findings}
+    for old in set((out / FIGURES).glob("*.svg")) - figures:
+        old.unlink()
     for finding in findings:
         write_page(out / figure_of(finding), panels_standalone(finding.panels))
     write_page(out / PAGE, render(findings, command))

@@ -119,5 +119,5 @@ STRONG = Claim(
     checks=strongly,
     draw=draw,
     explanation="The manager lets in again whom nobody holds, and link management lets go again of whoever ranks low: at any moment"
-    " some are held by nobody. Links that carry events both ways need weak connectivity only, which is never lost.",
+    " some are held by nobody. Links that carry events both ways need weak connectivity only, which was not lost here.",
 )

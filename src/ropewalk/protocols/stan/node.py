@@ -263,7 +263,7 @@ class Node:
             effects.append(SetTimer((1 + share) * self.settings.period, Check(topic, following.era)))
             if not self.tidying:
                 share = unit(chance(self.seed, "tidy", self.me.id))
-                effects.append(SetTimer((1 + share) * self.settings.period, Tidy()))
+                effects.append(SetTimer(share * self.settings.period, Tidy()))
                 self.tidying = True
         return effects
 

@@ -86,7 +86,9 @@ class Settings:
         refuse_unless(1, LONGEST_WAIT, slowest=self.slowest)
         refuse_unless(SHORTEST_PERIOD, LONGEST_PERIOD, period=self.period)
         if self.overlay == "erdos-renyi" and self.fanout == "two-way":
-            raise UsageError("fanout two-way goes with overlay fixed: half an Erdos-Renyi digraph is not connected.")
+            raise UsageError(
+                "fanout two-way goes with overlay fixed, which has to be said for this workload: half an Erdos-Renyi digraph is not connected."
+            )
 
     @property
     def margin(self) -> float:

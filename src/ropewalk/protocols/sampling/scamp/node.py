@@ -231,11 +231,28 @@ class Node:
             self.known[contact] += 1
             if self.known[contact] >= FAILURES:
                 del self.known[contact]
+        if self._is_last(contact):
+            return self._turn_to_another(contact, now)
         if not self.overlay.view.holds(contact.id):
             return []  # no place of ours was its
         size, least = self.overlay.view.size, self.settings.copies + 1
         drawn = chance(self.seed, "shrink", self.overlay.topic, self.me.id, contact.id, int(now * 1e6))
         return [Shrink()] if size > least and unit(drawn) < least / size else []
+
+    def _is_last(self, contact: Contact) -> bool:
+        """Whether there is nobody else to whom this node is linked on the topic, or about to be."""
+        overlay = self.overlay
+        others = [*overlay.view.ids, *overlay.coming, *overlay.held_by]
+        return all(node == contact.id for node in others)
+
+    def _turn_to_another(self, contact: Contact, now: float) -> list[Effect | Request]:
+        """Ours: whoever knew one node, and lost it, asks the next that it was told of, and does not wait to be missed."""
+        known = [other for other in self.known if other.id != contact.id]
+        if not known:
+            return []
+        other = known[pick(chance(self.seed, "another", self.overlay.topic, self.me.id, int(now * 1e6)), len(known))]
+        taken_in: Request = Offer((other,)) if self.overlay.view.size else Grow(other)
+        return [taken_in, *self._ask(other, now, again=False)]
 
     def _check(self, now: float) -> list[Effect | Request]:
         self.checks += 1

@@ -36,9 +36,7 @@ class Played:
     """What a stage left behind, when it was over, and what was sent since the stage before: node -> kind -> [messages, bytes]."""
 
     left: Left
-    open: (
-        dict[int, int] | None
-    )  # node -> links that are open, used or not; None in lock step, where they are those of views
+    open: dict[int, int] | None  # node -> links that are open, used or not; None in lock step: those of views
     at: float
     sent: dict[int, dict[str, list[int]]]
 

@@ -25,9 +25,7 @@ class NoDisclosure(Invariant):
     name: ClassVar[str] = "no disclosure"
 
     def __init__(self) -> None:
-        self._times: dict[
-            tuple[int, int], tuple[float, float]
-        ] = {}  # (node, topic) -> from when until when it followed it
+        self._times: dict[tuple[int, int], tuple[float, float]] = {}  # (node, topic) -> from when, until when
 
     def before(self, moment: Moment) -> None:
         """See `Invariant`."""

@@ -29,9 +29,7 @@ class Settings:
     copies: int = 1  # the paper's c: failures tolerated; section 3.1
     budget: float = 2.0  # ours: of the walk to a random contact, some 50 steps in an overlay of 1000; 0: no such walk
     patience: int = 2  # ours: periods without being held by anybody before a node subscribes anew
-    explore: int = (
-        4  # ours: every so many periods a walk begins at a remembered node, so that what came apart grows together
-    )
+    explore: int = 4  # ours: every so many periods a walk begins at a remembered node; what came apart grows together
 
     @classmethod
     def for_connectivity(cls, probability: float) -> "Settings":

@@ -58,7 +58,8 @@ MUTANTS = [
         Neighbours, "link_up", "self.awaited.pop(contact.id, ())", "self.awaited.get(contact.id, ())", "link counts"
     ),
     Mutant(Neighbours, "keep_alive", "tuple(topics)", "tuple(self.topics)", "no disclosure"),
-    Mutant(Neighbours, "let_all_go", "self.links.release(holder, now)", "pass", "link counts"),
+    Mutant(Neighbours, "let_all_go", "self.links.let_go(holder, now)", "pass", "link counts"),
+    Mutant(Links, "held", "self.by_id[node].held_on += 1", "pass", "link counts"),
     Mutant(Neighbours, "_grow", "view.size += 1", "view.size += 0", "connected"),
     Mutant(stan.Node, "_open", "or timer.era not in (following.era, None)", "", "one timer each"),
     Mutant(

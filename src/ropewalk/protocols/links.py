@@ -13,12 +13,13 @@ OUTBOX = 32  # ours: messages that wait for a link to come up; more would be of 
 class Link:
     """One connection, or the attempt at one."""
 
-    __slots__ = ("contact", "heard_at", "idle_since", "last_beat", "outbox", "up", "uses")
+    __slots__ = ("contact", "heard_at", "held_on", "idle_since", "last_beat", "outbox", "up", "uses")
 
     def __init__(self, contact: Contact, now: float) -> None:
         self.contact = contact
         self.up = False
         self.uses = 0  # grows when a topic begins to use it, in either direction; shrinks when one ends
+        self.held_on = 0  # of these, the topics on which the other end has said that it holds us
         self.outbox: list[Message] | None = None  # what is sent as soon as it is up
         self.idle_since = self.heard_at = now
         self.last_beat = 0  # the number of the last keep-alive from its other end
@@ -76,6 +77,17 @@ class Links:
         if link is not None:
             link.uses -= 1
             link.idle_since = now
+
+    def held(self, node: int) -> None:
+        """The other end holds us on one topic more."""
+        self.use(node)
+        self.by_id[node].held_on += 1
+
+    def let_go(self, node: int, now: float) -> None:
+        """The other end holds us on one topic less, if the link is still there."""
+        if node in self.by_id:
+            self.release(node, now)
+            self.by_id[node].held_on -= 1
 
     def close_idle(self, before: float) -> list[Effect]:
         """Take down what nobody has used since `before`."""

@@ -49,7 +49,7 @@ class Neighbours:
         for contact in overlay.view.contacts:
             effects += self._let_go(overlay.topic, contact, now)
         for holder in overlay.held_by:
-            self.links.release(holder, now)
+            self.links.let_go(holder, now)
         for node in list(overlay.coming):
             self._await_no_more(following, node)
         return effects
@@ -143,10 +143,10 @@ class Neighbours:
         if held and sender.id not in holders and len(holders) < MOST_HOLDERS:
             holders[sender.id] = sender
             following.gone.pop(sender.id, None)  # it is here to say so
-            self.links.use(sender.id)
+            self.links.held(sender.id)
         elif not held and sender.id in holders:
             del holders[sender.id]
-            self.links.release(sender.id, now)
+            self.links.let_go(sender.id, now)
         return []
 
     def keep_alive(self, now: float) -> list[Effect]:
@@ -171,6 +171,10 @@ class Neighbours:
         if link is None or message.number <= link.last_beat or len(message.topics) > MOST_LINKED_ON:
             return []  # late: what it says may be out of date; or nobody who keeps the rules sends it
         link.last_beat, link.heard_at = message.number, now
+        topics = self.topics
+        known = [topic in topics and sender.id in topics[topic].overlay.held_by for topic in message.topics]
+        if all(known) and len(known) == link.held_on:
+            return []  # as announced, which it usually is: the same in a few steps, however many topics there are
         effects: list[Effect] = []
         held_for = dict.fromkeys(message.topics)
         for topic in held_for:

@@ -14,14 +14,19 @@ class LinkCounts(Invariant):
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         uses = dict.fromkeys(moment.node.neighbours.links.by_id, 0)
+        holds = dict.fromkeys(uses, 0)
         for topic, following in moment.node.topics.items():
             for contact in [*following.overlay.view.contacts, *following.overlay.held_by.values()]:
                 if contact.id not in uses:
                     return f"is linked with {contact.id} on {topic} without a link"
                 uses[contact.id] += 1
+            for holder in following.overlay.held_by:
+                holds[holder] += 1
         for other, link in moment.node.neighbours.links.by_id.items():
             if link.uses != uses[other]:
                 return f"counts {link.uses} uses of its link to {other}, but there are {uses[other]}"
+            if link.held_on != holds[other]:
+                return f"believes that {other} holds it on {link.held_on} topics, but there are {holds[other]}"
             if uses[other] and not link.up:
                 return f"uses its link to {other} before it is up"
         coming = {(other, topic) for topic, each in moment.node.topics.items() for other in each.overlay.coming}

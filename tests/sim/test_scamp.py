@@ -80,6 +80,19 @@ def test_announced_replacements_cure_it() -> None:
     assert weak_components(views) == 1
 
 
+def test_sizes_stay_while_walks_align_and_nodes_come_and_go() -> None:
+    """Three turnovers: whoever link management lets go of asks for places anew, and they must not add up."""
+    town, chance = overlay(120, rules=(Latency(1, 0.05),), learn=True), Random(1)
+    population, gone = town.population, []
+    for step in range(240):
+        gone.append(chance.choice(population.there(1)))
+        population.perform(Act(0.0, gone[-1], "leave"))
+        if step >= 60:
+            population.perform(Act(0.0, gone.pop(chance.randrange(len(gone) - 1)), "join"))
+        town.simulator.run(until=town.simulator.now + PERIOD / 2)
+    assert statistics.mean(sizes(town)) == pytest.approx(law(60), rel=0.3)
+
+
 def test_whoever_is_held_by_nobody_asks_to_be_taken_in_again() -> None:
     town = overlay(60, rules=(Latency(1, 0.05),), rounds=9)
     lonely = town.population.node(town.ids[7])

@@ -16,6 +16,7 @@ from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Of
 from ropewalk.seeds import chance, pick, unit
 
 MOST_SEEN = 64  # section 3.1 drops a request that passes a node more than 10 times: in young overlays, from which the rest grow, that is many
+AGAIN = 2  # ours: places for a member whom nobody holds, one of which may be lost; more make views grow without end
 MOST_REQUESTS = 1024  # ours: requests whose passing is counted
 MOST_HOPS = 255  # ours: fits a byte on the wire; far beyond what a request needs
 KNOWN = 16  # ours: nodes remembered, in case that all neighbours are gone or the overlay has come apart
@@ -173,13 +174,13 @@ class Node:
     def _spread(self, ask: Ask) -> list[Effect | Request]:
         """The contact: a copy to every neighbour, and c more to random ones.
 
-        Ours: for a member whom nobody holds any more one copy. Its places have not gone: link management gave them to others.
+        Ours: for a member whom nobody holds any more only AGAIN. Its places have not gone: link management gave them to others.
         """
         view = [contact for contact in self.overlay.view.contacts if contact.id != ask.newcomer.id]
         if not view:
             return [Grow(ask.newcomer)] if ask.newcomer.id != self.me.id else []
         targets = [] if ask.again else list(view)
-        for copy in range(1 if ask.again else self.settings.copies):
+        for copy in range(AGAIN if ask.again else self.settings.copies):
             drawn = chance(self.seed, "copy", ask.topic, self.me.id, ask.newcomer.id, ask.number, copy)
             targets.append(view[pick(drawn, len(view))])
         return [Post(target, Pass(ask.topic, ask.newcomer, ask.number, copy, 0)) for copy, target in enumerate(targets)]

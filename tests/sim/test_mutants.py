@@ -39,6 +39,7 @@ MUTANTS = [
     Mutant(View, "drop", "del self.ids[place], self.weights[place]", "del self.ids[place]", "view bounds"),
     Mutant(View, "newcomers", "node != me", "True", "no self link"),
     Mutant(Links, "release", "link.uses -= 1", "link.uses -= 0", "link counts"),
+    Mutant(Links, "close_idle", "not link.uses and", "", "make before break"),
     Mutant(Links, "close_idle", "not link.uses and", "False and", "quiescence"),
     Mutant(Neighbours, "consider", "for contact in newcomers:", "for contact in ():", "strongly connected", "cyclon"),
     Mutant(Following, "believed", "gone.get(contact.id, now) <= now", "True", "view bounds"),
@@ -57,7 +58,7 @@ MUTANTS = [
     Mutant(
         Neighbours, "link_up", "self.awaited.pop(contact.id, ())", "self.awaited.get(contact.id, ())", "link counts"
     ),
-    Mutant(Neighbours, "keep_alive", "tuple(topics)", "tuple(self.topics)", "no disclosure"),
+    Mutant(Neighbours, "keep_alive", "tuple(held_for.get(node, ()))", "tuple(self.topics)", "no disclosure"),
     Mutant(Neighbours, "let_all_go", "self.links.let_go(holder, now)", "pass", "link counts"),
     Mutant(Links, "held", "self.by_id[node].held_on += 1", "pass", "link counts"),
     Mutant(Neighbours, "_grow", "view.size += 1", "view.size += 0", "connected"),

@@ -19,10 +19,11 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
-from ropewalk.protocols.sampling.contract import Left, ManagerName
-from ropewalk.protocols.sampling.cyclon.node import Swap
+from ropewalk.protocols.sampling.contract import Check, Left, ManagerName
+from ropewalk.protocols.sampling.cyclon import node as cyclon
+from ropewalk.protocols.sampling.cyclon.node import Swap, SwapBack
 from ropewalk.protocols.stan import neighbours
-from ropewalk.protocols.stan.messages import Announce, KeepAlive, Reply, Walk
+from ropewalk.protocols.stan.messages import Announce, KeepAlive, Reply, Walk, Withdraw
 from ropewalk.protocols.stan.node import Node, Open, Tidy
 from ropewalk.protocols.stan.settings import Settings
 
@@ -115,6 +116,32 @@ def test_who_is_told_of_itself_takes_no_notice(manager: ManagerName) -> None:
     effects = node.handle(Subscribe(TOPIC, (ME, ANN, ANN)), 1.0)
     assert [effect for effect in effects if isinstance(effect, Connect)] == [Connect(ANN)]
     assert node.topics[TOPIC].overlay.view.size == 1
+
+
+def test_a_cyclon_table_is_bounded_though_its_entries_change_hands_while_a_swap_is_open() -> None:
+    """What was paid with has been replaced meanwhile, so there is no room for all of the answer."""
+    friends = [Contact(number) for number in range(100, 120)]
+    node = following(*friends, manager="cyclon")
+    manager = node.topics[TOPIC].manager
+    assert isinstance(manager, cyclon.Node)
+    opened = node.handle(TimerFired(Check(TOPIC, node.topics[TOPIC].era)), 1.0)
+    (swap,) = said(opened, Swap)
+    strangers = iter(range(200, 300))
+    for _ in range(5):
+        offer = tuple((Contact(next(strangers)), 0) for _ in range(8))
+        node.handle(Received(ANN, Swap(TOPIC, 1, offer)), 2.0)
+    answer = tuple((Contact(next(strangers)), 0) for _ in range(8))
+    node.handle(Received(swap.to, SwapBack(TOPIC, swap.message.turn, answer)), 3.0)
+    assert len(manager.table) == manager.settings.table_size
+
+
+def test_to_shrink_is_to_give_up_one_place_and_the_worst_in_it() -> None:
+    node = following(ANN, BOB, EVE)
+    before = node.topics[TOPIC].overlay.view.contacts.copy()
+    effects = node.neighbours._shrink(node.topics[TOPIC], 1.0)
+    assert node.topics[TOPIC].overlay.view.size == 2
+    assert node.topics[TOPIC].overlay.view.contacts == before[:2]
+    assert effects == [Send(before[2], Withdraw(TOPIC))]
 
 
 def test_more_than_anybody_says_who_keeps_the_rules_is_not_heard() -> None:

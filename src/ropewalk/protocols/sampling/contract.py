@@ -86,7 +86,7 @@ class Check:
     """The only timer of managers: once per period. Each topic has its own, so that no topic's history hangs on another's."""
 
     topic: int
-    era: int | None = None  # which subscription it is for; None where rounds are conducted
+    era: int  # which subscription it is for
 
 
 class Manager(Protocol):

@@ -157,12 +157,13 @@ class Neighbours:
         for link in [link for link in self.links.by_id.values() if link.up and link.heard_at < silent_since]:
             effects.append(Disconnect(link.contact))
             effects += self.link_down(LinkDown(link.contact, "failed"), now)
-        held_for: dict[int, list[int]] = {node: [] for node, link in self.links.by_id.items() if link.up}
+        held_for: dict[int, list[int]] = {}
         for topic, following in self.topics.items():
             for contact in following.overlay.view.contacts:
-                held_for[contact.id].append(topic)
-        for node, topics in held_for.items():
-            effects.append(Send(self.links.by_id[node].contact, KeepAlive(self.beats, tuple(topics))))
+                held_for.setdefault(contact.id, []).append(topic)
+        for node, link in self.links.by_id.items():
+            if link.up:
+                effects.append(Send(link.contact, KeepAlive(self.beats, tuple(held_for.get(node, ())))))
         return effects
 
     def alive(self, sender: Contact, message: KeepAlive, now: float) -> list[Effect]:

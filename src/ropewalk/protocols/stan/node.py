@@ -302,7 +302,7 @@ class Node:
     def _check(self, timer: Check, now: float) -> list[Effect]:
         """Let a topic's manager see to its overlay."""
         following = self.topics.get(timer.topic)
-        if following is None or timer.era not in (following.era, None):
+        if following is None or timer.era != following.era:
             return []  # unsubscribed since; the timer ends here
-        again = [SetTimer(self.settings.period, timer)] if timer.era is not None else []
-        return [*again, *self.neighbours.ask_manager(timer.topic, TimerFired(timer), now)]
+        again = SetTimer(self.settings.period, timer)
+        return [again, *self.neighbours.ask_manager(timer.topic, TimerFired(timer), now)]

@@ -68,9 +68,7 @@ class Node:
         self.me, self.overlay, self.settings, self.seed = me, overlay, settings, seed
         self.given = given.Node(overlay)
         self.table: dict[Contact, int] = {}  # contact -> age; at most table_size
-        self.first: tuple[
-            Contact, ...
-        ] = ()  # who was there at first, for when nobody else is known; at most table_size
+        self.first: tuple[Contact, ...] = ()  # who was there at first, for when nobody else is left; at most table_size
         self.paid_with: tuple[Entry, ...] = ()  # entries that the open swap may be paid for with
         self.open = -1  # the turn of the swap that is yet to be answered; -1: none
         self.turn = 0  # swaps begun and answered; labels every choice

@@ -22,6 +22,7 @@ from ropewalk.protocols.contract import (
 from ropewalk.protocols.sampling.contract import Check, Left, ManagerName
 from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.cyclon.node import Swap, SwapBack
+from ropewalk.protocols.sampling.scamp.node import Ask, Replace
 from ropewalk.protocols.stan import neighbours
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Reply, Walk, Withdraw
 from ropewalk.protocols.stan.node import Node, Open, Tidy
@@ -142,6 +143,16 @@ def test_to_shrink_is_to_give_up_one_place_and_the_worst_in_it() -> None:
     assert node.topics[TOPIC].overlay.view.size == 2
     assert node.topics[TOPIC].overlay.view.contacts == before[:2]
     assert effects == [Send(before[2], Withdraw(TOPIC))]
+
+
+@pytest.mark.parametrize("news", [Replace(TOPIC, ()), Left(TOPIC), None])
+def test_whoever_loses_the_only_node_it_knew_turns_to_another_it_was_told_of(news: Replace | Left | None) -> None:
+    """It left with a word or without; with SCAMP only the first of those that one is told of is a neighbour."""
+    node = following(ANN, BOB, manager="scamp")
+    assert held(node) == [ANN]
+    effects = node.handle(LinkDown(ANN, "failed") if news is None else Received(ANN, news), 1.0)
+    assert [each.to for each in said(effects, Ask)] == [BOB]
+    assert held(node) == [BOB]
 
 
 def test_more_than_anybody_says_who_keeps_the_rules_is_not_heard() -> None:

@@ -140,7 +140,7 @@ class Node:
             case Pass():
                 return self._passed(message)
             case Replace():
-                return self._replaced(sender, message)
+                return self._replaced(sender, message, now)
             case Left():
                 self.known.pop(sender, None)
                 return [Forget(sender.id), *self._lost(sender, now)]
@@ -214,12 +214,14 @@ class Node:
             answers.append(Post(holder, Replace(topic, tuple(turned[:ALTERNATIVES]))))
         return answers
 
-    def _replaced(self, sender: Contact, message: Replace) -> list[Effect | Request]:
+    def _replaced(self, sender: Contact, message: Replace, now: float) -> list[Effect | Request]:
         view = self.overlay.view
         self.known.pop(sender, None)
         if not view.holds(sender.id):
             return [Forget(sender.id)]  # link management has let it go already: nothing to replace
         fresh = [contact for contact in message.by if contact.id != self.me.id and not self.overlay.has(contact.id)]
+        if not fresh and self._is_last(sender):
+            return [Forget(sender.id), *self._turn_to_another(sender, now)]
         if not message.by:
             return [Forget(sender.id), Shrink()]
         return [Forget(sender.id), Offer(tuple(fresh[:1]))]
@@ -239,19 +241,18 @@ class Node:
         return [Shrink()] if size > least and unit(drawn) < least / size else []
 
     def _is_last(self, contact: Contact) -> bool:
-        """Whether there is nobody else to whom this node is linked on the topic, or about to be."""
-        overlay = self.overlay
-        others = [*overlay.view.ids, *overlay.coming, *overlay.held_by]
-        return all(node == contact.id for node in others)
+        """Whether this node holds nobody else on the topic, and is not about to."""
+        return all(node == contact.id for node in [*self.overlay.view.ids, *self.overlay.coming])
 
     def _turn_to_another(self, contact: Contact, now: float) -> list[Effect | Request]:
-        """Ours: whoever knew one node, and lost it, asks the next that it was told of, and does not wait to be missed."""
-        known = [other for other in self.known if other.id != contact.id]
+        """Ours: whoever held one node, and lost it, holds another that it was told of, and does not wait to be missed."""
+        holders = [holder for holder in self.overlay.held_by.values() if holder.id != contact.id]
+        known = [other for other in dict.fromkeys([*self.known, *holders]) if other.id != contact.id]
         if not known:
             return []
         other = known[pick(chance(self.seed, "another", self.overlay.topic, self.me.id, int(now * 1e6)), len(known))]
         taken_in: Request = Offer((other,)) if self.overlay.view.size else Grow(other)
-        return [taken_in, *self._ask(other, now, again=False)]
+        return [taken_in, *([] if holders else self._ask(other, now, again=False))]
 
     def _check(self, now: float) -> list[Effect | Request]:
         self.checks += 1

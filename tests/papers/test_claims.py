@@ -41,7 +41,7 @@ SMALL = {
     "B-D3": "holds",
     "B-O1": "holds",
     "B-P2": "holds",
-    "B-S1": "holds in part",
+    "B-S1": "holds",
     "M-F7": "holds",
 }
 PAPER = {"A-T1": "holds in part", "A-T2": "holds", "M-F7": "holds"}  # those that take minutes

@@ -28,14 +28,24 @@ class Contact(NamedTuple):
     address: str = ""  # where it can be reached, in words of the transport; empty in the simulator
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What somebody has to say to all who follow one of its topics."""
+
+    id: int  # nobody else's: two events of one id are one event
+    publisher: int
+    topics: tuple[int, ...]
+    payload: bytes
+
+
 class Message(Protocol):
     """What one node sends another: a frozen dataclass with bounded fields."""
 
     kind: ClassVar[str]
 
     @property
-    def topic(self) -> int:
-        """Which topic it tells of; -1 if none."""
+    def topics(self) -> tuple[int, ...]:
+        """Which topics it tells of: that its sender follows them, or somebody whom it names does."""
 
     def contacts(self) -> int:
         """How many nodes it names, which is what its size depends on."""
@@ -45,10 +55,20 @@ class Message(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class AboutTopic:
-    """A message that says one thing about a topic and names nobody; what it says is its kind."""
+class OfTopic:
+    """A message that tells of one topic."""
 
     topic: int
+
+    @property
+    def topics(self) -> tuple[int, ...]:
+        """The one."""
+        return (self.topic,)
+
+
+@dataclass(frozen=True, slots=True)
+class AboutTopic(OfTopic):
+    """A message that says one thing about a topic and names nobody; what it says is its kind."""
 
     def contacts(self) -> int:
         """Nobody."""
@@ -133,12 +153,19 @@ class Unsubscribe:
 
 
 @dataclass(frozen=True, slots=True)
+class Publish:
+    """Get an event to all who follow one of its topics."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     """Say good-bye to everybody: nothing will be handled after this."""
 
 
-Command = Subscribe | Unsubscribe | Leave
-Input = Received | TimerFired | LinkUp | LinkDown | Subscribe | Unsubscribe | Leave
+Command = Subscribe | Unsubscribe | Publish | Leave
+Input = Received | TimerFired | LinkUp | LinkDown | Subscribe | Unsubscribe | Publish | Leave
 
 
 # Effects
@@ -175,7 +202,15 @@ class Disconnect:
     cause: Literal["closed", "left"] = "closed"
 
 
-Effect = Send | SetTimer | Connect | Disconnect
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Hand an event to whoever subscribed here."""
+
+    event: Event
+    hops: int  # links that it crossed
+
+
+Effect = Send | SetTimer | Connect | Disconnect | Deliver
 
 
 class Node(Protocol):

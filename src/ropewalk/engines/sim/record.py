@@ -38,7 +38,8 @@ class Traffic(Observer):
         counts[0] += 1
         counts[1] += size_of(message)
         if kind in PUBLISHED:
-            counts = self.by_topic.setdefault(message.topic, [0, 0])
+            (topic,) = message.topics
+            counts = self.by_topic.setdefault(topic, [0, 0])
             counts[0] += 1
             counts[1] += message.contacts()
 
@@ -67,7 +68,7 @@ class Trace(Observer):
 
     def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:
         """See `Observer`."""
-        if self.node in (sender.contact.id, None) and self.topic in (send.message.topic, None):
+        if self.node in (sender.contact.id, None) and self.topic in (*send.message.topics, None):
             self._note(now, "sent", sender.contact.id, send.to.id, *_said(send.message), copies)
 
     def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:  # noqa: ARG002
@@ -76,7 +77,7 @@ class Trace(Observer):
         if self.node not in (node, None):
             return
         match event:
-            case Received(sender, message) if self.topic in (message.topic, None):
+            case Received(sender, message) if self.topic in (*message.topics, None):
                 self._note(now, "received", node, sender.id, *_said(message))
             case TimerFired(timer) if self.topic in (getattr(timer, "topic", None), None):
                 self._note(now, "timer", node, type(timer).__name__, getattr(timer, "topic", -1))

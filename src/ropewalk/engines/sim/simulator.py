@@ -38,7 +38,7 @@ class Hello:
     """What opens a link, and its answer: the network may delay or lose them like any message."""
 
     kind: ClassVar[str] = "hello"
-    topic: ClassVar[int] = -1
+    topics: ClassVar[tuple[int, ...]] = ()
 
     def contacts(self) -> int:
         """Nobody is named but who sends it."""

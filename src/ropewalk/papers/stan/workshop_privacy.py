@@ -15,7 +15,6 @@ from ropewalk.papers.lab import Lab
 from ropewalk.papers.stan.universes import TTL, WORKSHOP, grid_universe
 from ropewalk.protocols.contract import Send
 from ropewalk.protocols.stan import kernel
-from ropewalk.protocols.stan.messages import KeepAlive
 from ropewalk.protocols.stan.settings import Settings
 
 CELL = (200, 20)
@@ -44,7 +43,7 @@ class Disclosures(Observer):
     def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:  # noqa: ARG002
         """See `Observer`."""
         message = send.message
-        for topic in message.topics if isinstance(message, KeepAlive) else (message.topic,):
+        for topic in message.topics:
             self.messages += 1
             self.disclosures += send.to.id not in self.followers[topic]
 

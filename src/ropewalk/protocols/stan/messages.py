@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ropewalk.protocols.contract import AboutTopic, Contact
+from ropewalk.protocols.contract import AboutTopic, Contact, OfTopic
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(OfTopic):
     """One step of a walk, there or back, with what it has collected."""
 
-    topic: int
     source: Contact
     turn: int  # how many walks its source has started on this topic before
     hop: int  # how many nodes the walk had visited before the one at its farther end
@@ -68,7 +67,6 @@ class KeepAlive:
     """
 
     kind: ClassVar[str] = "keep-alive"
-    topic: ClassVar[int] = -1
     number: int
     topics: tuple[int, ...]
 

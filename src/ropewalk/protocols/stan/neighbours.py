@@ -22,7 +22,7 @@ SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link count
 class Neighbours:
     """The neighbours of one node on all its topics."""
 
-    __slots__ = ("awaited", "beats", "doubted", "links", "settings", "topics")
+    __slots__ = ("awaited", "beats", "doubted", "links", "met", "settings", "topics")
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -30,6 +30,7 @@ class Neighbours:
         self.links = Links()
         self.awaited: dict[int, dict[int, None]] = {}  # who is coming: node -> topics; finds `Overlay.coming` by node
         self.doubted: dict[int, None] = {}  # who did not answer when last a link was sought; at most MOST_DOUBTED
+        self.met: list[tuple[int, Contact]] = []  # who is new on which topic since the node was last asked
         self.beats = 0  # keep-alives sent on every link
 
     # Better ones come, worse ones go
@@ -67,6 +68,7 @@ class Neighbours:
         if left_out == contact:
             return []  # better ones came in the meantime
         self.links.use(contact.id)
+        self.met.append((overlay.topic, contact))
         effects: list[Effect] = [Send(contact, Announce(overlay.topic))]
         if left_out is not None:
             effects += self._let_go(overlay.topic, left_out, now)
@@ -88,6 +90,14 @@ class Neighbours:
         """Ours: walks go on naming who is gone for a while. Where rounds are conducted nobody is named after that."""
         if self.settings.schedule == "timed":
             following.bury(node, now + BELIEVED_AGAIN * self.period(following))
+
+    def around(self, topic: int) -> dict[int, Contact] | None:
+        """All that are linked with this node on a topic, in either direction; None if it is not followed."""
+        following = self.topics.get(topic)
+        if following is None:
+            return None
+        overlay = following.overlay
+        return overlay.held_by | {contact.id: contact for contact in overlay.view.contacts}
 
     # Links, and what is said about them
 
@@ -144,6 +154,7 @@ class Neighbours:
             holders[sender.id] = sender
             following.gone.pop(sender.id, None)  # it is here to say so
             self.links.held(sender.id)
+            self.met.append((topic, sender))
         elif not held and sender.id in holders:
             del holders[sender.id]
             self.links.let_go(sender.id, now)

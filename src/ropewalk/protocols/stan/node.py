@@ -20,6 +20,7 @@ from ropewalk.protocols.contract import (
     Leave,
     LinkDown,
     LinkUp,
+    Publish,
     Received,
     Send,
     SetTimer,
@@ -27,6 +28,10 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
+from ropewalk.protocols.dissemination import node as dissemination
+from ropewalk.protocols.dissemination.messages import Have, Push, Spare, Want
+from ropewalk.protocols.dissemination.messages import Message as EventMessage
+from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.sampling import catalogue as sampling
 from ropewalk.protocols.sampling.contract import Check, Left, Overlay
 from ropewalk.protocols.stan.following import Following
@@ -68,7 +73,7 @@ class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "eras", "lock_step", "me", "neighbours", "old_ways", "seed", "settings", "tidying", "topics", "turns",
+        "eras", "events", "lock_step", "me", "neighbours", "old_ways", "seed", "settings", "tidying", "topics", "turns",
         "walk_stream", "ways", "weigh",
     )  # fmt: skip
 
@@ -79,6 +84,7 @@ class Node:
         self.lock_step = settings.schedule == "sync"
         self.neighbours = Neighbours(settings)
         self.topics = self.neighbours.topics
+        self.events = dissemination.Node(EventSettings(), self.neighbours.around)
         self.turns: dict[int, int] = {}  # walks started on topics followed before: they go on from there
         self.ways: dict[Way, Contact] = {}  # from whom a walk came since the last Tidy, at most MOST_WAYS
         self.old_ways: dict[Way, Contact] = {}  # and in the period before; then it is forgotten
@@ -87,6 +93,12 @@ class Node:
 
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
+        effects = self._take_in(event, now)
+        while self.neighbours.met:
+            effects += self.events.met(*self.neighbours.met.pop(), now)
+        return effects
+
+    def _take_in(self, event: Input, now: float) -> list[Effect]:
         match event:
             case Received():
                 return self._receive(event.sender, event.message, now)
@@ -100,10 +112,12 @@ class Node:
                 return self._subscribe(event, now)
             case Unsubscribe():
                 return self._unsubscribe(event.topic, now)
+            case Publish():
+                return self.events.publish(event.event, now)
             case Leave():
                 return self._leave(now)
 
-    def _receive(self, sender: Contact, message: Message | sampling.Message, now: float) -> list[Effect]:
+    def _receive(self, sender: Contact, message: Message | sampling.Message | EventMessage, now: float) -> list[Effect]:
         match message:
             case Walk():
                 return self._walk_on(sender, message, now)
@@ -111,6 +125,8 @@ class Node:
                 return self._take_back(message, now)
             case Announce():
                 return self.neighbours.held_by(sender, message.topic, True, now)
+            case Push() | Have() | Want() | Spare():
+                return self.events.receive(sender, message, now)
             case Withdraw():
                 return self.neighbours.held_by(sender, message.topic, False, now)
             case KeepAlive():
@@ -133,7 +149,7 @@ class Node:
             case Tidy():
                 return self._tidy(now)
             case _:
-                return []
+                return self.events.fire(timer, now)
 
     # Walks (StaN, Algorithm 2)
 
@@ -296,6 +312,7 @@ class Node:
         self.ways, self.old_ways = {}, self.ways
         for following in self.topics.values():
             following.tidy(now)
+        self.events.tidy(now)
         effects += self.neighbours.links.close_idle(now - self.settings.period if timed else now)
         return effects + self.neighbours.keep_alive(now) if timed else effects
 

@@ -10,7 +10,6 @@ from typing import ClassVar
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.contract import Leave, Message, Send, Subscribe, Unsubscribe
 from ropewalk.protocols.sampling.contract import Left, ManagerName
-from ropewalk.protocols.stan.messages import KeepAlive
 
 FOR_GOOD = float("inf")
 NEVER = (FOR_GOOD, -FOR_GOOD)
@@ -42,7 +41,7 @@ class NoDisclosure(Invariant):
             if not isinstance(effect, Send) or isinstance(effect.message, Left):
                 continue
             message = effect.message
-            for topic in message.topics if isinstance(message, KeepAlive) else (message.topic,):
+            for topic in message.topics:
                 if not self._may_be_told(effect.to.id, topic, message, moment):
                     return f"tells {effect.to.id}, which does not follow {topic}, about it by a {message.kind}"
         return None

@@ -8,7 +8,7 @@ entries are candidates for link management, and a way back for whoever has lost 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ropewalk.protocols.contract import Contact, Effect, Input, LinkDown, Received, Subscribe, TimerFired
+from ropewalk.protocols.contract import Contact, Effect, Input, LinkDown, OfTopic, Received, Subscribe, TimerFired
 from ropewalk.protocols.sampling.contract import Left, Offer, Overlay, Post, Request
 from ropewalk.protocols.sampling.given import node as given
 from ropewalk.seeds import chance
@@ -26,10 +26,9 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(OfTopic):
     """Entries of a table, one way or the other."""
 
-    topic: int
     turn: int
     offer: tuple[Entry, ...]
 

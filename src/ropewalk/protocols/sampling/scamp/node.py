@@ -11,7 +11,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ropewalk.protocols.contract import Contact, Effect, Input, LinkDown, Received, Subscribe, TimerFired, Unsubscribe
+from ropewalk.protocols.contract import (
+    Contact,
+    Effect,
+    Input,
+    LinkDown,
+    OfTopic,
+    Received,
+    Subscribe,
+    TimerFired,
+    Unsubscribe,
+)
 from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Offer, Overlay, Post, Request, Shrink
 from ropewalk.seeds import chance, pick, unit
 
@@ -44,11 +54,10 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(OfTopic):
     """SUBSCRIBE: take me in. With a budget left it is first passed on, so that whom one happens to know does not matter."""
 
     kind: ClassVar[str] = "ask"
-    topic: int
     newcomer: Contact
     number: int  # drawn, so that a node that comes back is not taken for its former self
     budget: float
@@ -64,11 +73,10 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(OfTopic):
     """Forwarded subscription: keep the newcomer or pass it on."""
 
     kind: ClassVar[str] = "pass"
-    topic: int
     newcomer: Contact
     number: int
     copy: int  # which of the request's copies
@@ -84,11 +92,10 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
-class Replace:
+class Replace(OfTopic):
     """Unsubscription: the sender goes; hold the first of these that you do not hold, or one neighbour fewer if none is named."""
 
     kind: ClassVar[str] = "replace"
-    topic: int
     by: tuple[Contact, ...]
 
     def contacts(self) -> int:

@@ -1,0 +1,1 @@
+"""Getting events to all who follow one of their topics, once."""

@@ -1,0 +1,83 @@
+"""What nodes tell each other about events."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ropewalk.protocols.contract import Event
+
+Offer = tuple[int, tuple[int, ...]]
+"""An event's id, and those of its topics on which sender and receiver are neighbours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """The event itself, once per link whatever the number of its topics."""
+
+    kind: ClassVar[str] = "push"
+    event: Event
+    topics: tuple[int, ...]  # on which it is sent: those on which sender and receiver are neighbours
+    hops: int  # links it has crossed, this one included
+    asked: bool  # it answers a Want
+
+    def contacts(self) -> int:
+        """The publisher, and as much for the event's id and each topic."""
+        return 2 + len(self.event.topics)
+
+    def labels(self) -> tuple[int, ...]:
+        """One a time."""
+        return (self.event.id, self.hops, self.asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Have:
+    """IHAVE: these can be had from the sender."""
+
+    kind: ClassVar[str] = "have"
+    offers: tuple[Offer, ...]
+    alone: bool  # no Push comes, even where the link is eager
+
+    @property
+    def topics(self) -> tuple[int, ...]:
+        """All that are named."""
+        return tuple(dict.fromkeys(topic for _, topics in self.offers for topic in topics))
+
+    def contacts(self) -> int:
+        """Nobody, but an id takes as much."""
+        return sum(1 + len(topics) for _, topics in self.offers)
+
+    def labels(self) -> tuple[int, ...]:
+        """What it says."""
+        return tuple(event for event, _ in self.offers)
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """What is said about events that the other end has named."""
+
+    ids: tuple[int, ...]
+    topics: tuple[int, ...]
+
+    def contacts(self) -> int:
+        """Nobody, but an id takes as much."""
+        return len(self.ids) + len(self.topics)
+
+    def labels(self) -> tuple[int, ...]:
+        """What it says."""
+        return (*self.ids, *self.topics)
+
+
+@dataclass(frozen=True, slots=True)
+class Want(Ids):
+    """IWANT: send these; and what comes on these topics from now on, without being asked (GRAFT)."""
+
+    kind: ClassVar[str] = "want"
+
+
+@dataclass(frozen=True, slots=True)
+class Spare(Ids):
+    """IDONTWANT: the sender has these; and wants nothing more on these topics without asking (PRUNE)."""
+
+    kind: ClassVar[str] = "spare"
+
+
+Message = Push | Have | Want | Spare

@@ -1,0 +1,345 @@
+"""Events spread along the links that topics share: trees where all is well, advertisements where it is not.
+
+After Leitao, Pereira, Rodrigues, "Epidemic broadcast trees" (Plumtree), and gossipsub, on the overlays of several topics at
+once. An event crosses a link at most once, whatever the number of its topics (StaN 2.2). Whether a link brings events by
+itself (it is *eager*) is decided for each topic apart, since a link that is one too many for one topic may be the only way
+for another; frames, digests and timers are shared.
+
+Ours: links start lazy. The first event of a topic is advertised from node to node, and each that asks for it makes the
+link eager, so the first event leaves a tree behind instead of a flood. An event that was only late or lost is asked for and
+changes no tree; a tree is mended when `misses` in a row had to be asked for.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
+from ropewalk.protocols.dissemination.messages import Have, Message, Offer, Push, Spare, Want
+from ropewalk.protocols.dissemination.settings import (
+    MOST_ADVERTISERS,
+    MOST_IDS,
+    MOST_KEPT,
+    MOST_PAYLOAD,
+    MOST_SEEN,
+    MOST_TOPICS,
+    MOST_WANTED,
+    Settings,
+)
+
+Peers = Callable[[int], "dict[int, Contact] | None"]
+"""With whom events of a topic are exchanged, over links that are up; None for a topic that is not followed."""
+
+
+NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Advertise:
+    """Time to say what came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Time to ask for an event, if it has not come by itself."""
+
+    event: int
+
+
+@dataclass(slots=True)
+class Kept:
+    """An event that can be had here."""
+
+    event: Event
+    hops: int
+    at: float
+    pushed: bool  # it came by itself, over an eager link
+    topics: tuple[int, ...]  # on which it came
+    due: float  # when it is advertised next
+    shown: dict[int, None]  # who has shown that it has it
+    told: dict[int, int] = field(default_factory=dict)  # how often who has been told of it, or was sent it
+
+
+@dataclass(slots=True)
+class Wanted:
+    """An event that is advertised, and not here yet."""
+
+    topics: dict[int, None]
+    advertisers: dict[int, Contact] = field(default_factory=dict)  # at most MOST_ADVERTISERS; who was asked goes last
+    asked: int = 0
+
+
+class Node:
+    """The events of one node. It is part of a node that knows who its neighbours are."""
+
+    __slots__ = ("alarm", "eager", "kept", "missed", "peers", "pending", "seen", "settings", "wanted")
+
+    def __init__(self, settings: Settings, peers: Peers) -> None:
+        self.settings, self.peers = settings, peers
+        self.kept: dict[int, Kept] = {}  # oldest first
+        self.seen: dict[int, float] = {}  # when each came, oldest first
+        self.wanted: dict[int, Wanted] = {}
+        self.eager: dict[int, dict[int, None]] = {}  # topic -> to whom events go without being asked for
+        self.missed: dict[int, int] = {}  # topic -> events in a row that had to be asked for
+        self.pending: dict[int, None] = {}  # events yet to be advertised
+        self.alarm = NEVER  # when Advertise is to fire
+
+    # What the node says
+
+    def publish(self, event: Event, now: float) -> list[Effect]:
+        """An event of this node's own."""
+        if event.id in self.seen:
+            return []
+        return self._accept(event, None, Push(event, event.topics, 0, False), now)
+
+    def met(self, topic: int, contact: Contact, now: float) -> list[Effect]:
+        """A neighbour is new on a topic: what is kept may be news to it."""
+        for event, kept in self.kept.items():
+            if topic in kept.event.topics and contact.id not in kept.shown:
+                kept.told.pop(contact.id, None)
+                kept.due = min(kept.due, now + self.settings.gather)
+                self.pending[event] = None
+        return self._wake(now)
+
+    def receive(self, sender: Contact, message: Message, now: float) -> list[Effect]:
+        """Take a message in."""
+        match message:
+            case Push():
+                return self._pushed(sender, message, now)
+            case Have():
+                return self._offered(sender, message, now)
+            case Want():
+                return self._asked(sender, message)
+            case Spare():
+                return self._spared(sender, message)
+
+    def fire(self, timer: object, now: float) -> list[Effect]:
+        """A timer of this node's is due."""
+        match timer:
+            case Advertise():
+                return self._advertise(now)
+            case Ask(event):
+                return self._ask(event)
+            case _:
+                return []
+
+    def tidy(self, now: float) -> None:
+        """Once per period: forget what is old."""
+        for event in [event for event, kept in self.kept.items() if kept.at <= now - self.settings.keep]:
+            self._drop(event)
+        for event in [event for event, at in self.seen.items() if at <= now - self.settings.seen]:
+            del self.seen[event]
+        for topic, nodes in list(self.eager.items()):
+            there = self.peers(topic)
+            if there is None:
+                del self.eager[topic]
+                self.missed.pop(topic, None)
+            else:
+                self.eager[topic] = {node: None for node in nodes if node in there}
+
+    # The event itself
+
+    def _pushed(self, sender: Contact, push: Push, now: float) -> list[Effect]:
+        event = push.event
+        if len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS:
+            return []  # nobody who keeps the rules sends this
+        if event.id not in self.seen:
+            return self._accept(event, sender, push, now)
+        kept = self.kept.get(event.id)
+        if kept is None:
+            return []
+        kept.shown[sender.id] = None
+        if push.asked or not kept.pushed:
+            return []
+        # One too many for those topics on which the first copy came as well; another topic's tree may need this link.
+        pruned = [topic for topic in push.topics if topic in kept.topics and self._calm(topic, sender.id)]
+        return [Send(sender, Spare((event.id,), tuple(pruned)))]
+
+    def _accept(self, event: Event, sender: Contact | None, push: Push, now: float) -> list[Effect]:
+        """The first copy: deliver it, and see that it goes on, on all topics of the event that are followed here."""
+        self._remember(event.id, now)
+        wanted = self.wanted.pop(event.id, None)
+        followed = {topic: peers for topic in event.topics if (peers := self.peers(topic)) is not None}
+        if not followed:
+            return []  # unsubscribed while it was on its way
+        effects: list[Effect] = [] if sender is None else [Deliver(event, push.hops)]
+        shown: dict[int, None] = dict.fromkeys(wanted.advertisers) if wanted is not None else {}
+        if sender is not None:
+            shown[sender.id] = None
+            if not push.asked:
+                self._welcome(sender, push.topics)
+        kept = Kept(event, push.hops, now, not push.asked, push.topics, now + self.settings.gather, shown)
+        self.kept[event.id] = kept
+        self.pending[event.id] = None
+        while len(self.kept) > MOST_KEPT:
+            self._drop(next(iter(self.kept)))
+        for contact, topics in self._eager_on(followed, shown).values():
+            if push.asked:  # late: some of them may have it by now, from those who told us
+                effects.append(Send(contact, Have(((event.id, tuple(topics)),), alone=True)))
+            else:
+                effects.append(Send(contact, Push(event, tuple(topics), push.hops + 1, asked=False)))
+            kept.told[contact.id] = 1
+        return effects + self._wake(now)
+
+    def _eager_on(
+        self, followed: dict[int, dict[int, Contact]], shown: dict[int, None]
+    ) -> dict[int, tuple[Contact, list[int]]]:
+        """To whom an event goes without being asked for, and on which topics."""
+        targets: dict[int, tuple[Contact, list[int]]] = {}
+        for topic, peers in followed.items():
+            for node in self.eager.get(topic, ()):
+                if node in peers and node not in shown:
+                    targets.setdefault(node, (peers[node], []))[1].append(topic)
+        return targets
+
+    def _welcome(self, sender: Contact, topics: Iterable[int]) -> None:
+        """A link has brought an event by itself: it is eager at the other end, so it is here."""
+        for topic in topics:
+            peers = self.peers(topic)
+            if peers is not None and sender.id in peers:
+                self.eager.setdefault(topic, {})[sender.id] = None
+                self.missed[topic] = 0
+
+    def _calm(self, topic: int, node: int) -> bool:
+        """Make a link lazy on a topic; whether it was eager."""
+        nodes = self.eager.get(topic, {})
+        was = node in nodes
+        nodes.pop(node, None)
+        return was
+
+    # What can be had, and from whom
+
+    def _advertise(self, now: float) -> list[Effect]:
+        """Tell every neighbour that has not been told; again, if it has not shown that it knows."""
+        if now < self.alarm:
+            return []  # a timer of before; the one that counts is yet to come
+        self.alarm = NEVER
+        told: dict[int, tuple[Contact, list[Offer]]] = {}
+        for event in list(self.pending):
+            kept = self.kept[event]
+            if kept.due > now:
+                continue
+            left = False
+            for contact, topics in self._around(kept.event).values():
+                times = kept.told.get(contact.id, 0)
+                if not times or (contact.id not in kept.shown and times < self.settings.repeats):
+                    told.setdefault(contact.id, (contact, []))[1].append((event, tuple(topics)))
+                    kept.told[contact.id] = times + 1
+                left = left or contact.id not in kept.shown
+            kept.due = now + self.settings.retry if left else NEVER
+            if not left or max(kept.told.values(), default=0) >= self.settings.repeats:
+                del self.pending[event]
+        effects: list[Effect] = []
+        for contact, offers in told.values():
+            parts = [tuple(offers[first : first + MOST_IDS]) for first in range(0, len(offers), MOST_IDS)]
+            effects += [Send(contact, Have(part, alone=False)) for part in parts]
+        return effects + self._wake(now)
+
+    def _offered(self, sender: Contact, have: Have, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        known: list[int] = []
+        for event, topics in have.offers[:MOST_IDS]:
+            kept = self.kept.get(event)
+            if kept is not None:
+                if sender.id in kept.shown:
+                    known.append(event)  # it has said so before: it has not heard that we have it, too
+                kept.shown[sender.id] = None
+            elif event in self.seen:
+                known.append(event)
+            else:
+                effects += self._advertised(sender, event, topics, have.alone, now)
+        if known:
+            effects.append(Send(sender, Spare(tuple(known), ())))
+        return effects
+
+    def _advertised(
+        self, sender: Contact, event: int, topics: tuple[int, ...], alone: bool, now: float
+    ) -> list[Effect]:
+        shared = [topic for topic in topics if sender.id in (self.peers(topic) or ())]
+        if not shared:
+            return []
+        wanted = self.wanted.get(event)
+        if wanted is not None:
+            wanted.topics.update(dict.fromkeys(shared))
+            if len(wanted.advertisers) < MOST_ADVERTISERS:
+                wanted.advertisers.setdefault(sender.id, sender)
+            return []
+        if len(self.wanted) >= MOST_WANTED:
+            return []  # it will be advertised again
+        self.wanted[event] = Wanted(dict.fromkeys(shared), {sender.id: sender})
+        if alone or not any(self.eager.get(topic) for topic in shared):
+            return self._ask(event)
+        return [SetTimer(self.settings.patience, Ask(event))]
+
+    def _ask(self, event: int) -> list[Effect]:
+        """Ask the next advertiser. Where no link is eager, or too much had to be asked for, let this one be."""
+        wanted = self.wanted.get(event)
+        if wanted is None:
+            return []
+        there = [
+            (contact, shared)
+            for contact in wanted.advertisers.values()
+            if (shared := [topic for topic in wanted.topics if contact.id in (self.peers(topic) or ())])
+        ]
+        if not there or wanted.asked >= self.settings.tries:
+            del self.wanted[event]  # until it is advertised again
+            return []
+        contact, shared = there[0]
+        wanted.advertisers[contact.id] = wanted.advertisers.pop(contact.id)
+        grafted: list[int] = []
+        for topic in shared:
+            if not wanted.asked:
+                self.missed[topic] = self.missed.get(topic, 0) + 1
+            if not self.eager.get(topic) or self.missed[topic] >= self.settings.misses:
+                self.eager.setdefault(topic, {})[contact.id] = None
+                self.missed[topic] = 0
+                grafted.append(topic)
+        wanted.asked += 1
+        return [Send(contact, Want((event,), tuple(grafted))), SetTimer(self.settings.retry, Ask(event))]
+
+    def _asked(self, sender: Contact, want: Want) -> list[Effect]:
+        for topic in want.topics:
+            if sender.id in (self.peers(topic) or ()):
+                self.eager.setdefault(topic, {})[sender.id] = None
+        effects: list[Effect] = []
+        for event in want.ids[:MOST_IDS]:
+            kept = self.kept.get(event)
+            around = self._around(kept.event).get(sender.id) if kept is not None else None
+            if kept is not None and around is not None:
+                effects.append(Send(sender, Push(kept.event, tuple(around[1]), kept.hops + 1, asked=True)))
+        return effects
+
+    def _spared(self, sender: Contact, spare: Spare) -> list[Effect]:
+        for event in spare.ids[:MOST_IDS]:
+            kept = self.kept.get(event)
+            if kept is not None:
+                kept.shown[sender.id] = None
+        for topic in spare.topics:
+            self._calm(topic, sender.id)
+        return []
+
+    # Memory
+
+    def _around(self, event: Event) -> dict[int, tuple[Contact, list[int]]]:
+        """All with whom an event could be exchanged, and on which of its topics."""
+        found: dict[int, tuple[Contact, list[int]]] = {}
+        for topic in event.topics:
+            for node, contact in (self.peers(topic) or {}).items():
+                found.setdefault(node, (contact, []))[1].append(topic)
+        return found
+
+    def _wake(self, now: float) -> list[Effect]:
+        """See to it that what is pending is advertised in time."""
+        due = min((self.kept[event].due for event in self.pending), default=NEVER)
+        if due >= self.alarm:
+            return []
+        self.alarm = due
+        return [SetTimer(max(0.0, due - now), Advertise())]
+
+    def _remember(self, event: int, now: float) -> None:
+        self.seen[event] = now
+        if len(self.seen) > MOST_SEEN:
+            del self.seen[next(iter(self.seen))]
+
+    def _drop(self, event: int) -> None:
+        del self.kept[event]
+        self.pending.pop(event, None)

@@ -1,0 +1,28 @@
+"""How events travel. Every default says where it is from."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All in seconds but where it says otherwise."""
+
+    gather: float = 0.1  # ours: how long ids wait for company before they are advertised
+    patience: float = 1.0  # ours: how long an advertised event may take to come by itself, before it is asked for
+    retry: float = (
+        1.0  # ours: how long an answer may take before the next advertiser is asked; above a wide-area round trip
+    )
+    tries: int = 12  # ours: how often an event is asked for
+    repeats: int = 6  # ours: how often an event is advertised on a link whose other end has not shown that it has it
+    misses: int = 2  # ours: events in a row that had to be asked for, before a link is made to bring the next by itself
+    keep: float = 60.0  # ours: how long an event can be had after it came; late joiners get what is so young
+    seen: float = 300.0  # ours: how long an id is remembered: no event is delivered twice within it
+
+
+MOST_KEPT = 4096  # ours: events that can be had; the oldest go first
+MOST_SEEN = 65_536  # ours: ids remembered, likewise
+MOST_WANTED = 4096  # ours: events that are advertised, and not here yet
+MOST_IDS = 512  # ours: ids in one message
+MOST_ADVERTISERS = 8  # ours: of whom an event can be had, remembered for each
+MOST_PAYLOAD = 65_536  # ours, bytes: larger things belong elsewhere, with an event that names them
+MOST_TOPICS = 64  # ours: of one event

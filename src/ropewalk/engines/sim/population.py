@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ropewalk.engines.sim.simulator import NOTICED, Simulator
-from ropewalk.protocols.contract import Contact, Leave, Level, Subscribe, Unsubscribe
+from ropewalk.protocols.contract import Contact, Event, Leave, Level, Publish, Subscribe, Unsubscribe
 from ropewalk.protocols.stan.node import Node
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.seeds import chance, pick
@@ -15,7 +15,7 @@ Views = dict[int, dict[int, list[int]]]  # topic -> member -> its neighbours, be
 
 INTRODUCED = 3  # ours: whom a newcomer is told of, since the first may be gone before it answers
 
-What = Literal["join", "leave", "crash", "restart", "freeze", "subscribe", "unsubscribe"]
+What = Literal["join", "leave", "crash", "restart", "freeze", "subscribe", "unsubscribe", "publish"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class Act:
     what: What
     topic: int = -1  # to subscribe to, or to unsubscribe from
     seconds: float = 0.0  # for which it is frozen
+    event: Event | None = None  # to publish
 
 
 class Population:
@@ -131,6 +132,8 @@ class Population:
             case "unsubscribe" if running and act.topic in self.follows[act.node]:
                 del self.follows[act.node][act.topic]
                 self.simulator.tell(act.node, Unsubscribe(act.topic))
+            case "publish" if running and act.event is not None:
+                self.simulator.tell(act.node, Publish(act.event))
             case _:
                 pass
 

@@ -122,8 +122,8 @@ class Node:
             case _:
                 return []
 
-    def tidy(self, now: float) -> None:
-        """Once per period: forget what is old."""
+    def tidy(self, now: float) -> list[Effect]:
+        """Once per period: forget what is old, and tell those once more who have not shown that they know of the rest."""
         for event in [event for event, kept in self.kept.items() if kept.at <= now - self.settings.keep]:
             self._drop(event)
         for event in [event for event, at in self.seen.items() if at <= now - self.settings.seen]:
@@ -135,6 +135,12 @@ class Node:
                 self.missed.pop(topic, None)
             else:
                 self.eager[topic] = {node: None for node in nodes if node in there}
+        for event, kept in self.kept.items():
+            if event not in self.pending and any(node not in kept.shown for node in self._around(kept.event)):
+                kept.told = {node: min(times, self.settings.repeats - 1) for node, times in kept.told.items()}
+                kept.due = now + self.settings.gather
+                self.pending[event] = None
+        return self._wake(now)
 
     # The event itself
 

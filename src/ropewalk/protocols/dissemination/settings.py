@@ -15,8 +15,8 @@ class Settings:
     tries: int = 12  # ours: how often an event is asked for
     repeats: int = 6  # ours: how often an event is advertised on a link whose other end has not shown that it has it
     misses: int = 2  # ours: events in a row that had to be asked for, before a link is made to bring the next by itself
-    keep: float = 60.0  # ours: how long an event can be had after it came; late joiners get what is so young
-    seen: float = 300.0  # ours: how long an id is remembered: no event is delivered twice within it
+    keep: float = 300.0  # ours: how long an event can be had after it came; late joiners get what is so young
+    seen: float = 900.0  # ours: how long an id is remembered: no event is delivered twice within it
 
 
 MOST_KEPT = 4096  # ours: events that can be had; the oldest go first

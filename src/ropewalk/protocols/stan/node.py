@@ -312,7 +312,7 @@ class Node:
         self.ways, self.old_ways = {}, self.ways
         for following in self.topics.values():
             following.tidy(now)
-        self.events.tidy(now)
+        effects += self.events.tidy(now)
         effects += self.neighbours.links.close_idle(now - self.settings.period if timed else now)
         return effects + self.neighbours.keep_alive(now) if timed else effects
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.contract import MOST_NEIGHBOURS, Send
+from ropewalk.protocols.dissemination.settings import MOST_IDS, MOST_KEPT, MOST_SEEN, MOST_TOPICS, MOST_WANTED
 from ropewalk.protocols.links import OUTBOX
 from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.scamp import node as scamp
@@ -32,12 +33,15 @@ def _counts(moment: Moment) -> Iterator[Count]:
     node = moment.node
     yield "ways back", max(len(node.ways), len(node.old_ways)), MOST_WAYS
     yield "topics of the past", len(node.turns), MOST_TURNS
+    yield "events kept", len(node.events.kept), MOST_KEPT
+    yield "events seen", len(node.events.seen), MOST_SEEN
+    yield "events wanted", len(node.events.wanted), MOST_WANTED
     yield "nodes in doubt", len(node.neighbours.doubted), MOST_DOUBTED
     for other, link in node.neighbours.links.by_id.items():
         yield f"messages kept for {other}", len(link.outbox or ()), OUTBOX
     for topic, following in node.topics.items():
         yield from ((f"{what} on {topic}", count, most) for what, count, most in _of_topic(following))
-    longest = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics))
+    longest = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics), MOST_IDS * (MOST_TOPICS + 1))
     for effect in moment.effects:
         if isinstance(effect, Send):
             yield f"contacts in a {effect.message.kind}", effect.message.contacts(), longest

@@ -1,13 +1,16 @@
 """Asks every invariant after every input, and stops the history at the first that is broken."""
 
+from ropewalk.engines.sim.invariants.at_most_once import AtMostOnce
 from ropewalk.engines.sim.invariants.bounded import Bounded
 from ropewalk.engines.sim.invariants.connected import Connected
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.engines.sim.invariants.everybody_gets_it import EverybodyGetsIt
 from ropewalk.engines.sim.invariants.link_counts import LinkCounts
 from ropewalk.engines.sim.invariants.make_before_break import MakeBeforeBreak
 from ropewalk.engines.sim.invariants.no_disclosure import NoDisclosure
 from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
 from ropewalk.engines.sim.invariants.one_timer_each import OneTimerEach
+from ropewalk.engines.sim.invariants.only_followers import OnlyFollowers
 from ropewalk.engines.sim.invariants.quiescent import Quiescent
 from ropewalk.engines.sim.invariants.strongly_connected import StronglyConnected
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
@@ -35,6 +38,9 @@ def all_invariants() -> list[Invariant]:
         OneTimerEach(),
         Connected(),
         StronglyConnected(),
+        OnlyFollowers(),
+        AtMostOnce(),
+        EverybodyGetsIt(),
     ]
 
 

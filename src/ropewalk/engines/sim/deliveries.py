@@ -1,0 +1,119 @@
+"""What becomes of events: who should get each, who did, when, over how many links, and how often it came again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ropewalk.engines.sim.population import Population
+from ropewalk.engines.sim.simulator import Observer, Process
+from ropewalk.protocols.contract import (
+    Deliver,
+    Effect,
+    Event,
+    Input,
+    Leave,
+    Node,
+    Publish,
+    Received,
+    Send,
+    Subscribe,
+    Unsubscribe,
+)
+from ropewalk.protocols.dissemination.messages import Push
+
+NEVER = float("inf")
+SETTLED = 3.0  # periods: whoever has followed one of its topics for as long when an event is published must get it
+
+
+@dataclass(slots=True)
+class Delivery:
+    """An event at one node."""
+
+    at: float
+    hops: int
+    copies: int = 1
+
+
+@dataclass(slots=True)
+class Published:
+    """An event, and what has become of it."""
+
+    event: Event
+    at: float
+    followers: list[Node]  # who had followed one of its topics for long enough
+    delivered: dict[Node, Delivery] = field(default_factory=dict)
+
+
+class Ledger:
+    """Follows every event. Nodes are told apart as machines: one that crashed and came back is another."""
+
+    def __init__(self, period: float) -> None:
+        self.period = period
+        self.published: dict[int, Published] = {}
+        self._since: dict[int, dict[Node, float]] = {}  # topic -> who follows it since when
+
+    def before(self, node: Node, event: Input, now: float) -> None:
+        """A node is about to take an input in."""
+        match event:
+            case Subscribe():
+                self._since.setdefault(event.topic, {}).setdefault(node, now)
+            case Unsubscribe():
+                self._since.get(event.topic, {}).pop(node, None)
+            case Leave():
+                for since in self._since.values():
+                    since.pop(node, None)
+            case Publish():
+                self.published[event.event.id] = Published(event.event, now, self._followers(node, event.event, now))
+            case Received(_, Push()):
+                known = self.published.get(event.message.event.id)
+                if known is not None and node in known.delivered:
+                    known.delivered[node].copies += 1
+            case _:
+                pass
+
+    def after(self, node: Node, effects: Sequence[Effect], now: float) -> None:
+        """It took it in, and this is what it answered."""
+        for effect in effects:
+            if isinstance(effect, Deliver):
+                self.published[effect.event.id].delivered[node] = Delivery(now, effect.hops)
+
+    def due(self, population: Population) -> list[tuple[Published, Node]]:
+        """Who must have got which event when all is quiet: it followed one of its topics all the time, and ran."""
+        there = population.simulator.processes
+        return [
+            (published, node)
+            for published in self.published.values()
+            for node in published.followers
+            if node.me.id in there
+            and there[node.me.id].node is node
+            and any(self._since[topic].get(node, NEVER) <= published.at for topic in published.event.topics)
+        ]
+
+    def _followers(self, publisher: Node, event: Event, now: float) -> list[Node]:
+        before = now - SETTLED * self.period
+        found = [
+            node
+            for topic in event.topics
+            for node, since in self._since.get(topic, {}).items()
+            if since <= before and node is not publisher
+        ]
+        return list(dict.fromkeys(found))
+
+
+class Deliveries(Observer):
+    """An observer of a simulation that keeps a ledger, and counts what events cost."""
+
+    def __init__(self, period: float) -> None:
+        self.ledger = Ledger(period)
+        self.frames = 0  # pushes sent
+
+    def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:  # noqa: ARG002
+        """See `Observer`."""
+        self.frames += isinstance(send.message, Push)
+
+    def handling(self, process: Process, event: Input, now: float) -> None:
+        """See `Observer`."""
+        self.ledger.before(process.node, event, now)
+
+    def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:  # noqa: ARG002
+        """See `Observer`."""
+        self.ledger.after(process.node, effects, now)

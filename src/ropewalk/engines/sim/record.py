@@ -12,6 +12,7 @@ from ropewalk.protocols.contract import (
     Leave,
     LinkDown,
     LinkUp,
+    Message,
     Received,
     Send,
     Subscribe,
@@ -51,7 +52,7 @@ class Traffic(Observer):
 class Trace(Observer):
     """One hash over every input, in order: two histories are the same if their traces are.
 
-    With `node` and `topic` only what that node is told and sends about that topic counts, and not in which order within a
+    With `node` and `topic` only what that node is told and sends about that topic alone counts, and not in which order within a
     moment: where links take no time, one that was open already is announced before one that had to be opened.
     """
 
@@ -68,7 +69,7 @@ class Trace(Observer):
 
     def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:
         """See `Observer`."""
-        if self.node in (sender.contact.id, None) and self.topic in (*send.message.topics, None):
+        if self.node in (sender.contact.id, None) and self._is_about(send.message):
             self._note(now, "sent", sender.contact.id, send.to.id, *_said(send.message), copies)
 
     def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:  # noqa: ARG002
@@ -77,7 +78,7 @@ class Trace(Observer):
         if self.node not in (node, None):
             return
         match event:
-            case Received(sender, message) if self.topic in (*message.topics, None):
+            case Received(sender, message) if self._is_about(message):
                 self._note(now, "received", node, sender.id, *_said(message))
             case TimerFired(timer) if self.topic in (getattr(timer, "topic", None), None):
                 self._note(now, "timer", node, type(timer).__name__, getattr(timer, "topic", -1))
@@ -91,6 +92,9 @@ class Trace(Observer):
                 self._note(now, "told", node, *_said(event))
             case _:
                 pass
+
+    def _is_about(self, message: Message) -> bool:
+        return self.topic is None or message.topics == (self.topic,)
 
     def _note(self, now: float, *said: object) -> None:
         if self.topic is None:

@@ -21,6 +21,7 @@ from ropewalk.protocols.contract import (
     size_of,
 )
 
+LINK_WIDE = "keep-alive"  # the message that is about a link, whatever topics it names
 PUBLISHED = ("walk", "reply")  # the messages that the paper's protocol has, and the batch engine counts
 
 
@@ -94,7 +95,9 @@ class Trace(Observer):
                 pass
 
     def _is_about(self, message: Message) -> bool:
-        return self.topic is None or message.topics == (self.topic,)
+        if self.topic is None:
+            return True
+        return message.topics == (self.topic,) and message.kind != LINK_WIDE
 
     def _note(self, now: float, *said: object) -> None:
         if self.topic is None:

@@ -14,11 +14,13 @@ from ropewalk.engines.job import Job
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, Executed, chosen, execute, settings_of, usual_place
 from ropewalk.protocols.catalogue import PROTOCOLS, find
+from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 from ropewalk.protocols.stan.settings import STRICT, WALKING, Settings
 from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
 
+LEAST_ROUNDS = 5
 OF_ENGINES = {  # what is usual is not the same everywhere
     "schedule": "sync; timed with --engine sim, the only one that can",
     "manager": "given; scamp with --engine sim where nodes come and go; batch has no other",
@@ -42,6 +44,21 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
 @click.option(
     "--keep", default="", metavar="A,B", help=f"Write or count more: {', '.join(KEEPS)} (crashes with batch only)."
 )
+@click.option(
+    "--publish",
+    metavar="N",
+    type=click.IntRange(0, 10_000_000),
+    default=0,
+    help="Events to publish, with --engine sim.",
+)
+@click.option(
+    "--topics-per-event",
+    metavar="M",
+    type=click.IntRange(1, MOST_TOPICS),
+    default=1,
+    show_default=True,
+    help="How many of its publisher's topics an event is on, at the most.",
+)
 @click.option("--fitness/--no-fitness", default=True, show_default=True, help="Examine every overlay.")
 @click.option(
     "--partitions",
@@ -59,6 +76,8 @@ def command(
     seed: int,
     strict: bool,
     keep: str,
+    publish: int,
+    topics_per_event: int,
     fitness: bool,
     partitions: int | None,
     out: Path | None,
@@ -76,7 +95,16 @@ def command(
     settings = chosen(universe, told, engine)
     if strict:
         _refuse_additions(settings)
-    job = Job(settings=settings, seed=seed, engine=engine, keep=_kept(keep), fitness=fitness, partitions=partitions)
+    job = Job(
+        settings=settings,
+        seed=seed,
+        engine=engine,
+        keep=_kept(keep),
+        fitness=fitness,
+        partitions=partitions,
+        events=publish,
+        topics_per_event=topics_per_event,
+    )
     _refuse_idle(settings, {name for name, value in told.items() if value is not None}, job.keep)
     (_refuse_of_batch if engine == "batch" else _refuse_of_sim)(job, told)
     place = out if out is not None else usual_place(universe, job)
@@ -129,6 +157,8 @@ def _refuse_of_batch(job: Job, told: dict[str, Any]) -> None:
     if job.settings.schedule == "timed" or job.settings.manager != "given":
         what = "--schedule timed" if job.settings.schedule == "timed" else f"--manager {job.settings.manager}"
         raise UsageError(f"{what} needs nodes with timers, which engine batch has not; add --engine sim.")
+    if job.events:
+        raise UsageError("--publish needs nodes that send messages; add --engine sim.")
     if told["period"] is not None:
         raise UsageError(
             "--period plays no part in engine batch, where rounds take no time; drop it, or add --engine sim."
@@ -151,6 +181,10 @@ def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
                 raise UsageError(f"--{name} plays no part with --manager scamp, which makes views itself; drop one.")
     if settings.schedule != "timed" and settings.manager != "given":
         raise UsageError(f"--manager {settings.manager} needs --schedule timed: rounds from outside leave it no time.")
+    if job.events and (settings.schedule != "timed" or settings.rounds <= LEAST_ROUNDS):
+        raise UsageError(
+            f"--publish needs --schedule timed and more than {LEAST_ROUNDS} rounds: three until all are settled, two to get what was lost."
+        )
     if settings.schedule != "timed" and told["period"] is not None:
         raise UsageError(f"--period plays no part with --schedule {settings.schedule}; drop one.")
 

@@ -43,6 +43,8 @@ def show_run(document: dict[str, Any]) -> None:
     if document["settings"]["fitness"]:
         console.print(_overlays(document))
     console.print(f"{document['traffic']['messages']:.0f} messages sent{_with_ids(document['traffic'])}")
+    if "events" in document:
+        console.print(_events(document))
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
 
 
@@ -55,6 +57,17 @@ def _overlays(document: dict[str, Any]) -> Table:
         form = FORMS.get(name, USUAL_FORM)
         table.add_row(words, *(form.format(document["fitness"][stage][name]) for stage in ("initial", "final")))
     return table
+
+
+def _events(document: dict[str, Any]) -> str:
+    hops, latency, frames = (document[name] for name in ("hops", "latency", "frames_per_delivery"))
+    if frames is None:
+        return f"{document['events']} events, delivered to nobody"
+    return (
+        f"{document['events']} events, {document['delivered']} deliveries, {document['missed']} of {document['expected']} missed;"
+        f" {frames:.2f} payload frames each, {hops['p50']:.0f} hops (p99 {hops['p99']:.0f}),"
+        f" {latency['p50']:.2f} s (p99 {latency['p99']:.2f})"
+    )
 
 
 def _with_ids(traffic: dict[str, float]) -> str:

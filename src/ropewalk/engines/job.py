@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -24,6 +25,8 @@ class Job:
     keep: frozenset[Keep] = frozenset()
     fitness: bool = True  # whether overlays are examined: components, clustering, diameter
     partitions: int | None = None  # None: as many as the universe needs
+    events: int = 0  # published, in engine sim
+    topics_per_event: int = 1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,6 +38,7 @@ class Outcome:
     nodes: int
     topics: int
     subscriptions: int
+    events: dict[str, Any] = field(default_factory=dict)  # what became of them: keys of the run's document
     tables: dict[str, DataFrame] = field(default_factory=dict)
 
 
@@ -43,6 +47,8 @@ def run_of(universe: Store, job: Job) -> str:
     named = {"universe": universe.manifest.digest, "settings": asdict(job.settings), "seed": job.seed}
     if job.engine != "batch":
         named["engine"] = job.engine
+    if job.events:
+        named["events"] = [job.events, job.topics_per_event]
     return f"{NAME}-{digest_of(named)}"
 
 

@@ -82,6 +82,8 @@ def command_of(universe: Store, job: Job) -> str:
                 [f"--{name}" if value else f"--no-{name}"] if isinstance(value, bool) else [f"--{name}", str(value)]
             )
     words += [] if job.fitness else ["--no-fitness"]
+    if job.events:
+        words += ["--publish", str(job.events), "--topics-per-event", str(job.topics_per_event)]
     words += ["--keep", ",".join(sorted(job.keep))] if job.keep else []
     return shlex.join(words)
 
@@ -114,6 +116,7 @@ def execute(
         "digest": outcome.digest,
         "again": command_of(universe, job),
         **summary(rows, INITIAL, FINAL, by_round if "rounds" in job.keep else []),
+        **outcome.events,
         "out": str(out),
     }
     return Executed(document, rows)

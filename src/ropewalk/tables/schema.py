@@ -226,6 +226,14 @@ TRAFFIC = Table(
     references=(_OF_A_RUN,),
 )
 
+DELIVERIES = Table(
+    name="deliveries",
+    row_is="one event first reaching one node: over how many links, when (in seconds), and how many copies came in all",
+    key=("run", "event", "node"),
+    columns={"run": "string", "event": "long", "node": "long", "hops": "long", "at": "double", "copies": "long"},
+    references=(_OF_A_RUN, Reference(("run", "event"), "publications", ("run", "event"))),
+)
+
 MEASURES = Table(
     name="measures",
     row_is="one named number of one run; group says of what part, usually a stage; spread is a standard deviation",
@@ -251,6 +259,7 @@ TABLES: dict[str, Table] = {
         LINKS,
         CONNECTIONS,
         TRAFFIC,
+        DELIVERIES,
         MEASURES,
     )
 }

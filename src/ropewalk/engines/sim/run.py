@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +13,12 @@ from pyspark.sql import SparkSession
 from ropewalk.engines.contract import FINAL, INITIAL, Phase, stage_after
 from ropewalk.engines.job import Job, Outcome, of_run, run_of, runs_row
 from ropewalk.engines.sim import rounds, timed
+from ropewalk.engines.sim.deliveries import SETTLED, Deliveries
+from ropewalk.engines.sim.deliveries import outcome as outcome_of
 from ropewalk.engines.sim.network import Loss as MessageLoss
 from ropewalk.engines.sim.network import Network, Rule, WideArea
-from ropewalk.engines.sim.population import Population, Views
+from ropewalk.engines.sim.population import Act, Population, Views
+from ropewalk.engines.sim.publishing import publications
 from ropewalk.engines.sim.record import Traffic
 from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.engines.sim.tables import as_arrow, connection_columns, left_by, view_columns, views_of
@@ -24,10 +28,23 @@ from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import hexadecimal, read_table, write_tables
 from ropewalk.tables.machine import memory_bytes
-from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, RUNS, SUBSCRIPTIONS, TRAFFIC, VIEWS, Table
+from ropewalk.tables.schema import (
+    CONNECTIONS,
+    DELIVERIES,
+    LINKS,
+    OVERLAYS,
+    PUBLICATIONS,
+    RUNS,
+    SUBSCRIPTIONS,
+    TRAFFIC,
+    VIEWS,
+    Table,
+)
 from ropewalk.tables.store import Draft, Store
 
 LINK_BYTES = 1300  # measured by benchmarks/sim.py: a link of a topic, at both ends, with its share of all else
+PUBLISHED_AFTER = SETTLED  # periods: from then on there is somebody who must get it
+QUIET = 2  # periods without events at the end: what was lost is asked for again
 OF_MEMORY = 0.6  # ours: the share of the machine that nodes may take; Spark and the tables have the rest
 
 
@@ -39,6 +56,7 @@ class Played:
     open: dict[int, int] | None  # node -> links that are open, used or not; None in lock step: those of views
     at: float
     sent: dict[int, dict[str, list[int]]]
+    events: dict[str, Any]  # what became of them, at the final stage
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
@@ -46,7 +64,8 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     with phase("read the universe"):
         _refuse_too_large(spark, universe, job.settings)
         members = members_of(spark, universe)
-    stages = list(stages_of(members, job, phase))
+    deliveries = Deliveries(job.settings.period) if job.events else None
+    stages = list(stages_of(members, job, phase, deliveries))
     final = stages[-1].left
     node_ids = np.unique(members.ids)
     outcome = Outcome(
@@ -55,27 +74,34 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
         nodes=node_ids.size,
         topics=members.topics.size,
         subscriptions=members.ids.size,
+        events=stages[-1].events,
     )
     draft.manifest.digest = outcome.digest
     with phase("write the tables"):
         tables = [(RUNS, runs_row(spark, outcome, job, universe))]
-        for table, rows in _tables(stages, node_ids, job):
+        for table, rows in [*_tables(stages, node_ids, job), *_event_tables(deliveries)]:
             tables.append((table, of_run(outcome, table, spark.createDataFrame(rows))))
         outcome.tables |= write_tables(draft, tables)
     return outcome
 
 
-def stages_of(members: kernel.Members, job: Job, phase: Phase) -> Iterator[Played]:
+def stages_of(
+    members: kernel.Members, job: Job, phase: Phase, deliveries: Deliveries | None = None
+) -> Iterator[Played]:
     """Let nodes play: the initial stage, the final one, and with `rounds` those in between."""
     node_ids = np.unique(members.ids)
     traffic = Traffic()
-    population = population_of(members, job.settings, job.seed, [traffic])
+    observers: list[Observer] = [traffic, *([deliveries] if deliveries is not None else [])]
+    population = population_of(members, job.settings, job.seed, observers)
     initial = views_of(members, kernel.initial(members, job.settings, job.seed))
+    begin, end = PUBLISHED_AFTER * job.settings.period, (job.settings.rounds - QUIET) * job.settings.period
+    acts = publications(population, job.events, job.topics_per_event, begin, end) if job.events else []
     try:
-        for stage, views in _stages(population, initial, traffic, phase):
+        for stage, views in _stages(population, initial, traffic, acts, phase):
             if stage in (INITIAL, FINAL) or "rounds" in job.keep:
                 left = left_by(stage, views, node_ids, traffic.by_topic)
-                yield Played(left, _open_links(population), population.simulator.now, traffic.by_node)
+                events = outcome_of(deliveries, population) if deliveries is not None and stage == FINAL else {}
+                yield Played(left, _open_links(population), population.simulator.now, traffic.by_node, events)
                 traffic.clear()
     finally:
         gc.unfreeze()
@@ -122,13 +148,15 @@ def rules_of(settings: Settings, seed: int) -> list[Rule]:
     return [*([MessageLoss(seed, settings.loss)] if settings.loss else []), WideArea(seed)]
 
 
-def _stages(population: Population, initial: Views, traffic: Traffic, phase: Phase) -> Iterator[tuple[str, Views]]:
+def _stages(
+    population: Population, initial: Views, traffic: Traffic, acts: list[Act], phase: Phase
+) -> Iterator[tuple[str, Views]]:
     settings = population.settings
     with phase("let all nodes subscribe"), _here_to_stay():
         begin(population, initial)
     traffic.clear()  # what it takes to set the stage is not part of the play
     yield INITIAL, population.views()
-    playing = play(population)
+    playing = play(population, acts)
     for turn in range(1, settings.rounds + 1):
         with phase(f"round {turn} of {settings.rounds}"):
             next(playing)
@@ -160,9 +188,9 @@ def begin(population: Population, initial: Views) -> None:
     (timed if population.settings.schedule == "timed" else rounds).begin(population, initial)
 
 
-def play(population: Population) -> Iterator[int]:
+def play(population: Population, acts: list[Act] | None = None) -> Iterator[int]:
     """Round after round, on the schedule of the settings; the number of those that are over."""
-    return timed.play(population) if population.settings.schedule == "timed" else rounds.play(population)
+    return timed.play(population, acts) if population.settings.schedule == "timed" else rounds.play(population)
 
 
 def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[Table, pa.Table]]:
@@ -202,3 +230,34 @@ def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[T
         }
         counts = [pa.array([row[place] for row in rows], type_) for place, type_ in enumerate(schema.values())]
         yield TRAFFIC, pa.table(counts, list(schema))
+
+
+def _event_tables(deliveries: Deliveries | None) -> Iterator[tuple[Table, pa.Table]]:
+    if deliveries is None:
+        return
+    published = list(deliveries.ledger.published.values())
+    columns: dict[str, tuple[list[Any], pa.DataType]] = {
+        "event": ([each.event.id for each in published], pa.int64()),
+        "publisher": ([each.event.publisher for each in published], pa.int64()),
+        "topics": ([list(each.event.topics) for each in published], pa.list_(pa.int64())),
+        "size": ([len(each.event.payload) for each in published], pa.int64()),
+        "at": ([each.at for each in published], pa.float64()),
+        "content": ([None for _ in published], pa.string()),
+    }
+    yield PUBLICATIONS, _arrow(columns)
+    rows = [(each.event.id, node.me.id, delivery) for each in published for node, delivery in each.delivered.items()]
+    latest = {
+        (event, node): delivery for event, node, delivery in rows
+    }  # of a node that came back and got it anew, the last
+    columns = {
+        "event": ([event for event, _ in latest], pa.int64()),
+        "node": ([node for _, node in latest], pa.int64()),
+        "hops": ([delivery.hops for delivery in latest.values()], pa.int64()),
+        "at": ([delivery.at for delivery in latest.values()], pa.float64()),
+        "copies": ([delivery.copies for delivery in latest.values()], pa.int64()),
+    }
+    yield DELIVERIES, _arrow(columns)
+
+
+def _arrow(columns: dict[str, tuple[list[Any], pa.DataType]]) -> pa.Table:
+    return pa.table([pa.array(values, type_) for values, type_ in columns.values()], list(columns))

@@ -2,7 +2,8 @@
 
 The queue is ordered by (time, sequence), so what happens at the same moment happens in the order in which it was brought
 about. What is brought about for this very moment is after everything that has been waiting for it: it stands in line, and
-only what is for later goes through a heap. Links are between processes: a node that crashes and comes back is another process, to which no link and no message of the old one gets.
+only what is for later goes through a heap. Links are between processes: a node that crashes and comes back is another process,
+to which no link and no message of the old one gets.
 """
 
 from collections import deque
@@ -72,9 +73,7 @@ class End:
     def __init__(self, other: Process, up_at: float, heard_until: float) -> None:
         self.other = other
         self.up_at = up_at  # when this end is told of it
-        self.heard_until = (
-            heard_until  # when the last of what has been sent from here arrives: news of the link is first
-        )
+        self.heard_until = heard_until  # when all that was sent from here has arrived: news of the link is first
 
 
 Happening = tuple[Process, Input, Process | None]  # to whom, what, and who sent it
@@ -145,8 +144,10 @@ class Simulator:
                 process, event, sender = due.popleft()
             else:
                 break
-            if not process.alive or self._is_put_off(process, event, sender) or _out_of_date(process, event, sender):
+            if not process.alive or self._is_put_off(process, event, sender) or _is_out_of_date(process, event, sender):
                 continue
+            if isinstance(event, LinkDown):
+                process.linked.pop(event.contact.id, None)
             self.handled += 1
             for observer in observers:
                 observer.handling(process, event, self.now)
@@ -258,7 +259,7 @@ def _is_timer(entry: tuple[float, int, Happening]) -> bool:
     return isinstance(entry[2][1], TimerFired)
 
 
-def _out_of_date(process: Process, event: Input, sender: Process | None) -> bool:
+def _is_out_of_date(process: Process, event: Input, sender: Process | None) -> bool:
     """What is of the past: news of a link that broke before it was up, or that there is anew; words of the dead."""
     match event:
         case Received():  # a node that came back has a link of its own
@@ -270,9 +271,6 @@ def _out_of_date(process: Process, event: Input, sender: Process | None) -> bool
             return event.contact.id not in process.linked
         case LinkDown():
             end = process.linked.get(event.contact.id)
-            if end is not None and end.other.alive:
-                return True
-            process.linked.pop(event.contact.id, None)
-            return False
+            return end is not None and end.other.alive
         case _:
             return False

@@ -87,7 +87,7 @@ class Settings:
         refuse_unless(SHORTEST_PERIOD, LONGEST_PERIOD, period=self.period)
         if self.overlay == "erdos-renyi" and self.fanout == "two-way":
             raise UsageError(
-                "fanout two-way goes with overlay fixed, which has to be said for this workload: half an Erdos-Renyi digraph is not connected."
+                "fanout two-way goes with overlay fixed: half an Erdos-Renyi digraph is not connected; add --overlay fixed."
             )
 
     @property

@@ -27,7 +27,7 @@ class Early:
 
 def played(events: int = 60, per_event: int = 1, acts: list[Act] | None = None, **more) -> tuple[Town, Deliveries]:
     """A town in which events are published after three periods, up to some before the end."""
-    deliveries = Deliveries(PERIOD)
+    deliveries = Deliveries()
     town = Town(**({"settings": SETTINGS} | more), observers=[deliveries])
     end = town.settings.rounds * PERIOD - QUIET
     town.acts = [*(acts or []), *publications(town.population, events, per_event, 3 * PERIOD + 1, end)]
@@ -93,7 +93,7 @@ def test_a_late_joiner_gets_what_is_young() -> None:
     late = max(followed[1])
     acts = [Act(1.0, late, "leave"), Act(6 * PERIOD, late, "join")]
     town, deliveries = played(followed=followed, acts=acts, settings=replace(SETTINGS, manager="scamp"), events=30)
-    machine = town.population.node(late)
+    machine = town.population.stan(late)
     young = [each for each in deliveries.ledger.published.values() if 6 * PERIOD - 30 < each.at < 6 * PERIOD]
     assert young
     assert all(machine in each.delivered for each in young)

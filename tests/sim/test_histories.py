@@ -102,7 +102,7 @@ def test_topics_have_their_own_level_of_service() -> None:
     town = Town(settings=replace(LONG, manager="scamp"), levels=levels, rules=[Latency(1, 0.05)]).play()
     turns: dict[int, list[int]] = {topic: [] for topic in town.followed}
     for node in town.ids:
-        for topic, following in town.population.node(node).topics.items():
+        for topic, following in town.population.stan(node).topics.items():
             turns[topic].append(following.turn)
             assert topic != 2 or len(following.overlay.view.contacts) <= 2
     assert min(turns[1]) > 3 * max(turns[3])

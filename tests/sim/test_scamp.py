@@ -95,14 +95,14 @@ def test_sizes_stay_while_walks_align_and_nodes_come_and_go() -> None:
 
 def test_whoever_is_held_by_nobody_asks_to_be_taken_in_again() -> None:
     town = overlay(60, rules=(Latency(1, 0.05),), rounds=6)
-    lonely = town.population.node(town.ids[7])
+    lonely = town.population.stan(town.ids[7])
     for holder in list(lonely.topics[1].overlay.held_by):
-        other = town.population.node(holder).topics[1].overlay
+        other = town.population.stan(holder).topics[1].overlay
         dropped = other.view.drop(lonely.me.id)
         assert dropped is not None
-        town.population.node(holder).neighbours.links.release(lonely.me.id, 0.0)
+        town.population.stan(holder).neighbours.links.release(lonely.me.id, 0.0)
     for node in town.ids:  # nobody walks: only the manager can help
-        town.population.node(node).topics[1].due = 10**9
+        town.population.stan(node).topics[1].due = 10**9
     town.play()
     assert lonely.topics[1].overlay.held_by
 

@@ -64,7 +64,6 @@ class Town:
         self.watch = Watch(self.invariants)
         self.simulator = Simulator(Network(self.rules), [self.watch, *self.observers])
         self.population = Population(self.simulator, self.followed, self.settings, self.seed, self.levels)
-        self.watch.population = self.population
         how = timed if self.settings.schedule == "timed" else rounds
         how.begin(self.population, given_views(self.followed, self.settings, self.seed))
 
@@ -81,7 +80,7 @@ class Town:
     def at_rest(self) -> None:
         """Let everything arrive, and see that it is in order."""
         self.simulator.drain()
-        self.watch.at_rest()
+        self.watch.at_rest(self.population)
 
     @property
     def ids(self) -> list[int]:

@@ -88,7 +88,10 @@ def command(
     **told: Any,
 ) -> None:
     """Run a protocol on a workload (the store DIR), store its tables, show its numbers."""
-    find(protocol, engine)
+    entry = find(protocol, engine)
+    for name in entry.ignored:
+        if told[name] is not None:
+            raise UsageError(f"--{name} plays no part in {protocol}; drop it.")
     engine = cast("Engine", engine)
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
@@ -98,6 +101,7 @@ def command(
     job = Job(
         settings=settings,
         seed=seed,
+        protocol=protocol,
         engine=engine,
         keep=_kept(keep),
         fitness=fitness,

@@ -21,6 +21,7 @@ class Job:
 
     settings: Settings
     seed: int
+    protocol: str = NAME
     engine: Engine = "batch"
     keep: frozenset[Keep] = frozenset()
     fitness: bool = True  # whether overlays are examined: components, clustering, diameter
@@ -49,7 +50,7 @@ def run_of(universe: Store, job: Job) -> str:
         named["engine"] = job.engine
     if job.events:
         named["events"] = [job.events, job.topics_per_event]
-    return f"{NAME}-{digest_of(named)}"
+    return f"{job.protocol}-{digest_of(named)}"
 
 
 def of_run(outcome: Outcome, table: Table, frame: DataFrame) -> DataFrame:
@@ -62,7 +63,7 @@ def runs_row(spark: SparkSession, outcome: Outcome, job: Job, universe: Store) -
     row = {
         "run": outcome.run,
         "universe": universe.manifest.name,
-        "protocol": NAME,
+        "protocol": job.protocol,
         "settings": json.dumps(asdict(job.settings), sort_keys=True),
         "engine": job.engine,
         "seed": job.seed,

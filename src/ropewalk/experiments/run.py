@@ -13,7 +13,7 @@ from ropewalk.engines.sim import run as sim
 from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.measures.summary import Row, summary
 from ropewalk.measures.together import measured
-from ropewalk.protocols.stan.settings import NAME, Settings
+from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import struct_of, write_table
 from ropewalk.tables.schema import MEASURES
 from ropewalk.tables.session import Session
@@ -48,7 +48,7 @@ def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch") -> S
 
 def settings_of(universe: Store, job: Job) -> dict[str, Any]:
     """What a run is made from, besides the seed."""
-    about = {"protocol": NAME, "engine": job.engine, "universe": universe.manifest.name}
+    about = {"protocol": job.protocol, "engine": job.engine, "universe": universe.manifest.name}
     return about | asdict(job.settings) | {"keep": sorted(job.keep), "fitness": job.fitness}
 
 
@@ -72,7 +72,7 @@ def usual_place(universe: Store, job: Job) -> Path:
 
 def command_of(universe: Store, job: Job) -> str:
     """What to type to get this run, but for where the universe lies: whatever is not as it usually is on it."""
-    words = ["ropewalk", "simulate", NAME, "UNIVERSE", "--seed", str(job.seed)]
+    words = ["ropewalk", "simulate", job.protocol, "UNIVERSE", "--seed", str(job.seed)]
     words += [] if job.engine == "batch" else ["--engine", job.engine]
     usual = chosen(universe, {"churn": job.settings.churn, "schedule": job.settings.schedule}, job.engine)
     usual = replace(usual, churn=Settings().churn, schedule=chosen(universe, {}, job.engine).schedule)
@@ -93,7 +93,9 @@ def execute(
 ) -> Executed:
     """Run a job into a new store at `out`."""
     settings = settings_of(universe, job)
-    manifest = Manifest(name=run_of(universe, job), made_by=f"simulate {NAME}", seed=job.seed, settings=settings)
+    manifest = Manifest(
+        name=run_of(universe, job), made_by=f"simulate {job.protocol}", seed=job.seed, settings=settings
+    )
     with drafted(out, manifest, overwrite=overwrite) as draft, session as spark:
         outcome = SIMULATE[job.engine](spark, universe, job, draft, phase)
         with phase("measure"):
@@ -105,7 +107,7 @@ def execute(
         _refuse_deserted(rows, by_round if "rounds" in job.keep else [INITIAL, FINAL])
     document = {
         "run": manifest.name,
-        "protocol": NAME,
+        "protocol": job.protocol,
         "engine": job.engine,
         "seed": job.seed,
         "nodes": outcome.nodes,

@@ -20,13 +20,26 @@ class Entry:
     name: str
     sentence: str
     engines: tuple[str, ...]  # which engines can run it
+    ignored: tuple[str, ...]  # settings of a run that play no part in it
+    make: "Make"
     variants: dict[str, Callable[[Contact, int], Node]]  # nodes with timers of their own, from who they are and a seed
     messages: tuple[type[Any], ...]  # all that its nodes may tell each other
 
 
-def _stan(**more: Any) -> Callable[[Contact, int], Node]:
+Make = Callable[[Contact, stan.Settings, int, Node | None], Node]
+"""Who it is, the settings of the run, its seed, and what it was before it went, if it comes back."""
+
+
+def _stan(me: Contact, settings: stan.Settings, seed: int, former: Node | None) -> Node:
+    node = StanNode(me, settings, seed, chance(seed, "key", me.id))
+    if isinstance(former, StanNode):
+        node.come_back(former)
+    return node
+
+
+def _variant(make: Make, **more: Any) -> Callable[[Contact, int], Node]:
     settings = stan.Settings(schedule="timed", **more)
-    return lambda me, seed: StanNode(me, settings, seed, chance(seed, "key", me.id))
+    return lambda me, seed: make(me, settings, seed, None)
 
 
 PROTOCOLS = {
@@ -36,10 +49,12 @@ PROTOCOLS = {
             name=stan.NAME,
             sentence="one random overlay per topic, each node's views aligned on the same neighbours (Matos et al.)",
             engines=("batch", "sim"),
+            ignored=(),
+            make=_stan,
             variants={
-                "given": _stan(),
-                "scamp": _stan(manager="scamp", learn=True),
-                "cyclon": _stan(manager="cyclon", snoop=True, adaptive=True),
+                "given": _variant(_stan),
+                "scamp": _variant(_stan, manager="scamp", learn=True),
+                "cyclon": _variant(_stan, manager="cyclon", snoop=True, adaptive=True),
             },
             messages=get_args(stan_messages.Message) + get_args(sampling.Message),
         ),

@@ -220,3 +220,9 @@ class Node(Protocol):
 
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
+
+    def follows(self, topic: int) -> bool:
+        """Whether it follows a topic now."""
+
+    def held(self) -> dict[int, list[Contact]]:
+        """Whom it holds as neighbours, for every topic that it follows."""

@@ -40,15 +40,14 @@ class Published:
 
     event: Event
     at: float
-    followers: list[Node]  # who had followed one of its topics for long enough
+    followers: dict[Node, float]  # who followed one of its topics, and since when
     delivered: dict[Node, Delivery] = field(default_factory=dict)
 
 
 class Ledger:
     """Follows every event. Nodes are told apart as machines: one that crashed and came back is another."""
 
-    def __init__(self, period: float) -> None:
-        self.period = period
+    def __init__(self) -> None:
         self.published: dict[int, Published] = {}
         self._since: dict[int, dict[Node, float]] = {}  # topic -> who follows it since when
 
@@ -63,7 +62,7 @@ class Ledger:
                 for since in self._since.values():
                     since.pop(node, None)
             case Publish():
-                self.published[event.event.id] = Published(event.event, now, self._followers(node, event.event, now))
+                self.published[event.event.id] = Published(event.event, now, self._followers(node, event.event))
             case Received(_, Push()):
                 known = self.published.get(event.message.event.id)
                 if known is not None and node in known.delivered:
@@ -79,32 +78,31 @@ class Ledger:
 
     def due(self, population: Population) -> list[tuple[Published, Node]]:
         """Who must have got which event when all is quiet: it followed one of its topics all the time, and ran."""
-        there = population.simulator.processes
+        there, settled = population.simulator.processes, SETTLED * population.settings.period
         return [
             (published, node)
             for published in self.published.values()
-            for node in published.followers
-            if node.me.id in there
+            for node, since in published.followers.items()
+            if since <= published.at - settled
+            and node.me.id in there
             and there[node.me.id].node is node
             and any(self._since[topic].get(node, NEVER) <= published.at for topic in published.event.topics)
         ]
 
-    def _followers(self, publisher: Node, event: Event, now: float) -> list[Node]:
-        before = now - SETTLED * self.period
-        found = [
-            node
-            for topic in event.topics
-            for node, since in self._since.get(topic, {}).items()
-            if since <= before and node is not publisher
-        ]
-        return list(dict.fromkeys(found))
+    def _followers(self, publisher: Node, event: Event) -> dict[Node, float]:
+        found: dict[Node, float] = {}
+        for topic in event.topics:
+            for node, since in self._since.get(topic, {}).items():
+                if node is not publisher:
+                    found[node] = min(since, found.get(node, since))
+        return found
 
 
 class Deliveries(Observer):
     """An observer of a simulation that keeps a ledger, and counts what events cost."""
 
-    def __init__(self, period: float) -> None:
-        self.ledger = Ledger(period)
+    def __init__(self) -> None:
+        self.ledger = Ledger()
         self.frames = 0  # pushes sent
 
     def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:  # noqa: ARG002

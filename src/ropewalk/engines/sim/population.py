@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ropewalk.engines.sim.simulator import NOTICED, Simulator
-from ropewalk.protocols.contract import Contact, Event, Leave, Level, Publish, Subscribe, Unsubscribe
-from ropewalk.protocols.stan.node import Node
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.catalogue import PROTOCOLS, Make
+from ropewalk.protocols.contract import Contact, Event, Leave, Level, Node, Publish, Subscribe, Unsubscribe
+from ropewalk.protocols.stan.node import Node as StanNode
+from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.seeds import chance, pick
 
 Views = dict[int, dict[int, list[int]]]  # topic -> member -> its neighbours, best first
@@ -31,7 +32,7 @@ class Act:
 
 
 class Population:
-    """StaN nodes in a simulator. Whoever comes is handed what its overlay manager needs to begin with."""
+    """The nodes of one protocol in a simulator. Whoever comes is handed what it needs to begin with."""
 
     def __init__(
         self,
@@ -40,21 +41,26 @@ class Population:
         settings: Settings,
         seed: int,
         levels: dict[int, Level],
+        make: Make = PROTOCOLS[NAME].make,
     ) -> None:
-        self.simulator, self.settings, self.seed, self.levels = simulator, settings, seed, levels
+        self.simulator, self.settings, self.seed, self.levels, self.make = simulator, settings, seed, levels, make
         self.members = {topic: sorted(members[topic]) for topic in sorted(members)}
         self.follows: dict[int, dict[int, None]] = {}  # node -> the topics that it follows whenever it is there
         for topic, nodes in self.members.items():
             for node in nodes:
                 self.follows.setdefault(node, {})[topic] = None
         self.contacts = {node: Contact(node) for node in sorted(self.follows)}
-        self.turns: dict[int, dict[int, int]] = {}  # of those that are gone: walks started, by topic
+        self.former: dict[int, Node] = {}  # those that are gone, as they were
         self.comings = 0  # who came or subscribed so far; labels what they are handed
 
     def node(self, node: int) -> Node:
         """The state machine of a node that is there."""
-        found = self.simulator.processes[node].node
-        assert isinstance(found, Node)
+        return self.simulator.processes[node].node
+
+    def stan(self, node: int) -> StanNode:
+        """The same, where all nodes are StaN's."""
+        found = self.node(node)
+        assert isinstance(found, StanNode)
         return found
 
     def is_there(self, node: int) -> bool:
@@ -63,24 +69,22 @@ class Population:
 
     def there(self, topic: int) -> list[int]:
         """The members of a topic that run and follow it now."""
-        return [node for node in self.members[topic] if self.is_there(node) and topic in self.node(node).topics]
+        return [node for node in self.members[topic] if self.is_there(node) and self.node(node).follows(topic)]
 
     def views(self) -> Views:
         """Who holds whom now, by topic."""
         found: Views = {topic: {} for topic in self.members}
         for node in self.contacts:
             if node in self.simulator.processes:
-                for topic, following in self.node(node).topics.items():
-                    found[topic][node] = [contact.id for contact in following.overlay.view.contacts]
+                for topic, contacts in self.node(node).held().items():
+                    found[topic][node] = [contact.id for contact in contacts]
         return found
 
     def start(self, nodes: Iterable[int]) -> None:
         """Let nodes run; they follow nothing yet."""
         for node in nodes:
-            key = chance(self.seed, "key", node)
-            started = Node(self.contacts[node], self.settings, self.seed, key)
-            started.turns = self.turns.pop(node, {})
-            self.simulator.start(started)
+            former = self.former.pop(node, None)
+            self.simulator.start(self.make(self.contacts[node], self.settings, self.seed, former))
 
     def subscribe(self, node: int, topic: int, view: Iterable[int]) -> None:
         """Have a node follow a topic, with these to begin with."""
@@ -89,8 +93,7 @@ class Population:
 
     def take_away(self, node: int, *, crash: bool, noticed: float = NOTICED) -> None:
         """Let a node go, with a good-bye or without."""
-        machine = self.node(node)
-        self.turns[node] = machine.turns | {topic: following.turn for topic, following in machine.topics.items()}
+        self.former[node] = self.node(node)
         if not crash:
             self.simulator.tell(node, Leave())
             self.settle()

@@ -24,6 +24,7 @@ from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.engines.sim.tables import as_arrow, connection_columns, left_by, view_columns, views_of
 from ropewalk.engines.stages import LINK_COLUMNS, Left, Longs, link_rows, topic_columns
 from ropewalk.errors import InputError, UsageError
+from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import hexadecimal, read_table, write_tables
@@ -64,7 +65,7 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     with phase("read the universe"):
         _refuse_too_large(spark, universe, job.settings)
         members = members_of(spark, universe)
-    deliveries = Deliveries(job.settings.period) if job.events else None
+    deliveries = Deliveries() if job.events else None
     stages = list(stages_of(members, job, phase, deliveries))
     final = stages[-1].left
     node_ids = np.unique(members.ids)
@@ -92,7 +93,7 @@ def stages_of(
     node_ids = np.unique(members.ids)
     traffic = Traffic()
     observers: list[Observer] = [traffic, *([deliveries] if deliveries is not None else [])]
-    population = population_of(members, job.settings, job.seed, observers)
+    population = population_of(members, job, observers)
     initial = views_of(members, kernel.initial(members, job.settings, job.seed))
     begin, end = PUBLISHED_AFTER * job.settings.period, (job.settings.rounds - QUIET) * job.settings.period
     acts = publications(population, job.events, job.topics_per_event, begin, end) if job.events else []
@@ -134,11 +135,12 @@ def _refuse_too_large(spark: SparkSession, universe: Store, settings: Settings) 
         )
 
 
-def population_of(members: kernel.Members, settings: Settings, seed: int, observers: Iterable[Observer]) -> Population:
+def population_of(members: kernel.Members, job: Job, observers: Iterable[Observer]) -> Population:
     """The nodes of a universe, none of which runs yet."""
     offsets, ids = members.offsets.tolist(), members.ids.tolist()
     followed = {topic: ids[offsets[place] : offsets[place + 1]] for place, topic in enumerate(members.topics.tolist())}
-    return Population(Simulator(Network(rules_of(settings, seed)), observers), followed, settings, seed, {})
+    simulator = Simulator(Network(rules_of(job.settings, job.seed)), observers)
+    return Population(simulator, followed, job.settings, job.seed, {}, PROTOCOLS[job.protocol].make)
 
 
 def rules_of(settings: Settings, seed: int) -> list[Rule]:

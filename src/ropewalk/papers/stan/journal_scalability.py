@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ropewalk.engines.job import Job
 from ropewalk.engines.sim.run import begin, population_of
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Curve, Panel
@@ -41,7 +42,7 @@ def measure(lab: Lab, scale: Scale) -> Measured:
         with lab.phase(f"one topic of {size}"):
             ids = np.sort(np.array([chance(lab.seed, "node", number) for number in range(size)], np.int64))
             members = kernel.Members(np.array([1]), np.array([0, size]), ids)
-            population = population_of(members, SETTINGS, lab.seed, [])
+            population = population_of(members, Job(settings=SETTINGS, seed=lab.seed), [])
             begin(population, {})
             scamp[str(size)] = float(np.mean([len(view) for view in population.views()[1].values()]))
     copies = Scamp.for_connectivity(SETTINGS.connectivity).copies

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ropewalk.engines.job import Job
 from ropewalk.engines.sim.record import Trace
 from ropewalk.engines.sim.run import begin, play, population_of
 from ropewalk.engines.sim.simulator import Observer, Process
@@ -104,7 +105,7 @@ def check_independence(numbers: Numbers) -> list[Check]:
 def _played(
     members: kernel.Members, settings: Settings, seed: int, observers: list[Any], *, timeless: bool = False
 ) -> None:
-    population = population_of(members, settings, seed, observers)
+    population = population_of(members, Job(settings=settings, seed=seed), observers)
     if timeless:  # how long a link takes to open tells whether it was open already
         population.simulator.network.rules = ()
     begin(population, views_of(members, kernel.initial(members, settings, seed)))

@@ -91,6 +91,18 @@ class Node:
         self.eras = 0  # subscriptions so far
         self.tidying = False  # whether a Tidy is on its way
 
+    def come_back(self, former: "Node") -> None:
+        """Go on counting walks where a former self left off: a walk's number is its chance."""
+        self.turns = former.turns | {topic: following.turn for topic, following in former.topics.items()}
+
+    def follows(self, topic: int) -> bool:
+        """See `contract.Node`."""
+        return topic in self.topics
+
+    def held(self) -> dict[int, list[Contact]]:
+        """See `contract.Node`."""
+        return {topic: following.overlay.view.contacts for topic, following in self.topics.items()}
+
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
         effects = self._take_in(event, now)

@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
-from ropewalk.protocols.contract import Deliver
-from ropewalk.protocols.stan.node import Node
+from ropewalk.protocols.contract import Deliver, Node
+from ropewalk.protocols.dissemination.settings import Settings
 
 
 class AtMostOnce(Invariant):
@@ -12,7 +12,8 @@ class AtMostOnce(Invariant):
 
     name: ClassVar[str] = "at most once"
 
-    def __init__(self) -> None:
+    def __init__(self, seen: float = Settings().seen) -> None:
+        self.seen = seen
         self._handed: dict[tuple[Node, int], float] = {}  # (node, event) -> when
 
     def after(self, moment: Moment) -> str | None:
@@ -20,7 +21,7 @@ class AtMostOnce(Invariant):
         for effect in moment.effects:
             if isinstance(effect, Deliver):
                 before = self._handed.get((moment.node, effect.event.id))
-                if before is not None and moment.now - before <= moment.node.events.settings.seen:
+                if before is not None and moment.now - before <= self.seen:
                     return f"is handed {effect.event.id} again, {moment.now - before:.1f} s after the first time"
                 self._handed[moment.node, effect.event.id] = moment.now
         return None

@@ -30,7 +30,7 @@ class Bounded(Invariant):
 
 
 def _counts(moment: Moment) -> Iterator[Count]:
-    node = moment.node
+    node = moment.stan
     yield "ways back", max(len(node.ways), len(node.old_ways)), MOST_WAYS
     yield "topics of the past", len(node.turns), MOST_TURNS
     yield "events kept", len(node.events.kept), MOST_KEPT

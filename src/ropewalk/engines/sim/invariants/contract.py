@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ropewalk.engines.sim.population import Population
-from ropewalk.protocols.contract import Effect, Input
-from ropewalk.protocols.stan.node import Node
+from ropewalk.protocols.contract import Effect, Input, Node
+from ropewalk.protocols.stan.node import Node as StanNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,12 @@ class Moment:
     event: Input
     now: float
     effects: Sequence[Effect] = ()
+
+    @property
+    def stan(self) -> StanNode:
+        """The node, where all are StaN's."""
+        assert isinstance(self.node, StanNode)
+        return self.node
 
 
 class Invariant:

@@ -13,22 +13,19 @@ class EverybodyGetsIt(Invariant):
     name: ClassVar[str] = "everybody gets it"
 
     def __init__(self) -> None:
-        self._ledger: Ledger | None = None
+        self._ledger = Ledger()
 
     def before(self, moment: Moment) -> None:
         """See `Invariant`."""
-        if self._ledger is None:
-            self._ledger = Ledger(moment.node.settings.period)
         self._ledger.before(moment.node, moment.event, moment.now)
 
     def after(self, moment: Moment) -> None:
         """See `Invariant`."""
-        if self._ledger is not None:
-            self._ledger.after(moment.node, moment.effects, moment.now)
+        self._ledger.after(moment.node, moment.effects, moment.now)
 
     def at_rest(self, population: Population) -> str | None:
         """See `Invariant`."""
-        for published, node in self._ledger.due(population) if self._ledger is not None else ():
+        for published, node in self._ledger.due(population):
             if node not in published.delivered:
                 return f"node {node.me.id} has not got {published.event.id} on {published.event.topics}"
         return None

@@ -18,18 +18,18 @@ class MakeBeforeBreak(Invariant):
 
     def before(self, moment: Moment) -> None:
         """See `Invariant`."""
-        self._held = {topic: len(following.overlay.view.contacts) for topic, following in moment.node.topics.items()}
+        self._held = {topic: len(following.overlay.view.contacts) for topic, following in moment.stan.topics.items()}
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         if _improves(moment.event):
-            for topic, following in moment.node.topics.items():
+            for topic, following in moment.stan.topics.items():
                 now = len(following.overlay.view.contacts)
                 if now < self._held.get(topic, 0):
                     return f"held {self._held[topic]} neighbours on {topic}, and now {now}"
         for effect in moment.effects:
             if isinstance(effect, Disconnect):
-                for topic, following in moment.node.topics.items():
+                for topic, following in moment.stan.topics.items():
                     if following.overlay.view.holds(effect.contact.id):
                         return f"takes down the link to {effect.contact.id}, its neighbour on {topic}"
         return None

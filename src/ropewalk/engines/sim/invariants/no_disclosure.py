@@ -32,7 +32,7 @@ class NoDisclosure(Invariant):
         if isinstance(event, Subscribe):
             self._times[me, event.topic] = (moment.now, FOR_GOOD)
         ending = [event.topic] if isinstance(event, Unsubscribe) else []
-        for topic in moment.node.topics if isinstance(event, Leave) else ending:
+        for topic in moment.stan.topics if isinstance(event, Leave) else ending:
             self._times[me, topic] = (self._times[me, topic][0], moment.now)
 
     def after(self, moment: Moment) -> str | None:
@@ -47,6 +47,6 @@ class NoDisclosure(Invariant):
         return None
 
     def _may_be_told(self, node: int, topic: int, message: Message, moment: Moment) -> bool:
-        settings, until = moment.node.settings, self._times.get((node, topic), NEVER)[1]
+        settings, until = moment.stan.settings, self._times.get((node, topic), NEVER)[1]
         together = self._times.get((moment.node.me.id, topic), NEVER)[0] <= until and message.contacts() <= 1
         return together or moment.now <= until + GRACE[settings.manager] * settings.period

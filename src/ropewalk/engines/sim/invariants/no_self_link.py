@@ -14,7 +14,7 @@ class NoSelfLink(Invariant):
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         me = moment.node.me.id
-        for topic, following in moment.node.topics.items():
+        for topic, following in moment.stan.topics.items():
             if following.overlay.view.holds(me) or me in following.overlay.held_by:
                 return f"is its own neighbour on {topic}"
         for effect in moment.effects:
@@ -22,4 +22,4 @@ class NoSelfLink(Invariant):
                 isinstance(effect, Send) and effect.to.id == me
             ):
                 return "wants a link to itself"
-        return "has a link to itself" if me in moment.node.neighbours.links.by_id else None
+        return "has a link to itself" if me in moment.stan.neighbours.links.by_id else None

@@ -26,7 +26,7 @@ class OneTimerEach(Invariant):
                 rounds[node, timer.topic, type(timer)] += 1
             tidies[node] += isinstance(timer, Tidy)
         for node in population.simulator.processes:
-            topics = population.node(node).topics
+            topics = population.stan(node).topics
             for topic in topics:
                 for kind in (Open, Check):
                     if rounds[node, topic, kind] != 1:

@@ -14,6 +14,6 @@ class OnlyFollowers(Invariant):
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         for effect in moment.effects:
-            if isinstance(effect, Deliver) and not any(topic in moment.node.topics for topic in effect.event.topics):
+            if isinstance(effect, Deliver) and not any(map(moment.node.follows, effect.event.topics)):
                 return f"is handed {effect.event.id} on {effect.event.topics}, none of which it follows"
         return None

@@ -16,7 +16,7 @@ class Quiescent(Invariant):
     def at_rest(self, population: Population) -> str | None:
         """See `Invariant`."""
         for node in population.simulator.processes:
-            machine = population.node(node)
+            machine = population.stan(node)
             for topic, following in machine.topics.items():
                 for contact in following.overlay.view.contacts:
                     if not population.is_there(contact.id) or topic not in population.follows[contact.id]:

@@ -13,7 +13,7 @@ class ViewBounds(Invariant):
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        for topic, following in moment.node.topics.items():
+        for topic, following in moment.stan.topics.items():
             wrong = _wrong_with(following, moment.now)
             if wrong is not None:
                 return f"its view on {topic} {wrong}"

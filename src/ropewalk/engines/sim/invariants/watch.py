@@ -18,7 +18,6 @@ from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Observer, Process
 from ropewalk.errors import RunError
 from ropewalk.protocols.contract import Effect, Input
-from ropewalk.protocols.stan.node import Node
 
 
 class BrokenError(RunError):
@@ -45,22 +44,20 @@ def all_invariants() -> list[Invariant]:
 
 
 class Watch(Observer):
-    """An observer of a simulation. `population` must be set before anybody asks how it is at rest."""
-
-    population: Population
+    """An observer of a simulation."""
 
     def __init__(self, invariants: list[Invariant] | None = None) -> None:
         self.invariants = all_invariants() if invariants is None else invariants
 
     def handling(self, process: Process, event: Input, now: float) -> None:
         """Let invariants note how things are."""
-        moment = Moment(_stan(process), event, now)
+        moment = Moment(process.node, event, now)
         for invariant in self.invariants:
             invariant.before(moment)
 
     def handled(self, process: Process, event: Input, effects: list[Effect], now: float) -> None:
         """Ask about the node that took an input in."""
-        moment = Moment(_stan(process), event, now, effects)
+        moment = Moment(process.node, event, now, effects)
         for invariant in self.invariants:
             wrong = invariant.after(moment)
             if wrong is not None:
@@ -68,14 +65,9 @@ class Watch(Observer):
                     f"{invariant.name}: node {process.contact.id} at {now:.3f} s, after {event}: {wrong}."
                 )
 
-    def at_rest(self) -> None:
+    def at_rest(self, population: Population) -> None:
         """Ask about everybody."""
         for invariant in self.invariants:
-            wrong = invariant.at_rest(self.population)
+            wrong = invariant.at_rest(population)
             if wrong is not None:
                 raise BrokenError(f"{invariant.name}: at rest: {wrong}.")
-
-
-def _stan(process: Process) -> Node:
-    assert isinstance(process.node, Node)
-    return process.node

@@ -12,6 +12,7 @@ from ropewalk.protocols.contract import (
     Event,
     Input,
     Leave,
+    Message,
     Node,
     Publish,
     Received,
@@ -19,10 +20,15 @@ from ropewalk.protocols.contract import (
     Subscribe,
     Unsubscribe,
 )
-from ropewalk.protocols.dissemination.messages import Push
 
 NEVER = float("inf")
 SETTLED = 3.0  # periods: whoever has followed one of its topics for as long when an event is published must get it
+
+
+def carried_by(message: Message) -> Event | None:
+    """The event that a message brings, in any protocol."""
+    event = getattr(message, "event", None)
+    return event if isinstance(event, Event) else None
 
 
 @dataclass(slots=True)
@@ -63,8 +69,8 @@ class Ledger:
                     since.pop(node, None)
             case Publish():
                 self.published[event.event.id] = Published(event.event, now, self._followers(node, event.event))
-            case Received(_, Push()):
-                known = self.published.get(event.message.event.id)
+            case Received() if (carried := carried_by(event.message)) is not None:
+                known = self.published.get(carried.id)
                 if known is not None and node in known.delivered:
                     known.delivered[node].copies += 1
             case _:
@@ -103,11 +109,11 @@ class Deliveries(Observer):
 
     def __init__(self) -> None:
         self.ledger = Ledger()
-        self.frames = 0  # pushes sent
+        self.frames = 0  # messages sent that carry an event
 
     def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:  # noqa: ARG002
         """See `Observer`."""
-        self.frames += isinstance(send.message, Push)
+        self.frames += carried_by(send.message) is not None
 
     def handling(self, process: Process, event: Input, now: float) -> None:
         """See `Observer`."""

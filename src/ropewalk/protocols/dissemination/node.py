@@ -10,10 +10,11 @@ link eager, so the first event leaves a tree behind instead of a flood. An event
 changes no tree; a tree is mended when `misses` in a row had to be asked for.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
+from ropewalk.protocols.dissemination.contract import Peers
 from ropewalk.protocols.dissemination.messages import Have, Message, Offer, Push, Spare, Want
 from ropewalk.protocols.dissemination.settings import (
     MOST_ADVERTISERS,
@@ -25,10 +26,6 @@ from ropewalk.protocols.dissemination.settings import (
     MOST_WANTED,
     Settings,
 )
-
-Peers = Callable[[int], "dict[int, Contact] | None"]
-"""With whom events of a topic are exchanged, over links that are up; None for a topic that is not followed."""
-
 
 NEVER = float("inf")
 

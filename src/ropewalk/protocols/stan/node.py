@@ -29,6 +29,7 @@ from ropewalk.protocols.contract import (
     Unsubscribe,
 )
 from ropewalk.protocols.dissemination import node as dissemination
+from ropewalk.protocols.dissemination.contract import MakeEvents
 from ropewalk.protocols.dissemination.messages import Have, Push, Spare, Want
 from ropewalk.protocols.dissemination.messages import Message as EventMessage
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
@@ -74,17 +75,26 @@ class Node:
 
     __slots__ = (
         "eras", "events", "lock_step", "me", "neighbours", "old_ways", "seed", "settings", "tidying", "topics", "turns",
-        "walk_stream", "ways", "weigh",
+        "walk_stream", "walking", "ways", "weigh",
     )  # fmt: skip
 
-    def __init__(self, me: Contact, settings: Settings, seed: int, key: int) -> None:
-        self.me, self.settings, self.seed = me, settings, seed
+    def __init__(
+        self,
+        me: Contact,
+        settings: Settings,
+        seed: int,
+        key: int,
+        *,
+        events: MakeEvents = dissemination.Node,
+        walking: bool = True,  # or views stay as their managers make them
+    ) -> None:
+        self.me, self.settings, self.seed, self.walking = me, settings, seed, walking
         self.weigh = weigher(settings.weight, me.id, key)
         self.walk_stream = stream(seed, "walk")
         self.lock_step = settings.schedule == "sync"
         self.neighbours = Neighbours(settings)
         self.topics = self.neighbours.topics
-        self.events = dissemination.Node(EventSettings(), self.neighbours.around)
+        self.events = events(EventSettings(), self.neighbours.around)
         self.turns: dict[int, int] = {}  # walks started on topics followed before: they go on from there
         self.ways: dict[Way, Contact] = {}  # from whom a walk came since the last Tidy, at most MOST_WAYS
         self.old_ways: dict[Way, Contact] = {}  # and in the period before; then it is forgotten
@@ -287,7 +297,8 @@ class Node:
         if self.settings.schedule == "timed":
             # StaN 3.2 starts nodes at different moments; when is drawn, so that no two runs differ
             share = unit(chance(self.seed, "offset", topic, self.me.id))
-            effects.append(SetTimer(share * self.neighbours.period(following), Open(topic, following.era)))
+            if self.walking:
+                effects.append(SetTimer(share * self.neighbours.period(following), Open(topic, following.era)))
             effects.append(SetTimer((1 + share) * self.settings.period, Check(topic, following.era)))
             if not self.tidying:
                 share = unit(chance(self.seed, "tidy", self.me.id))

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.contract import MOST_NEIGHBOURS, Send
-from ropewalk.protocols.dissemination.settings import MOST_IDS, MOST_KEPT, MOST_SEEN, MOST_TOPICS, MOST_WANTED
+from ropewalk.protocols.dissemination.settings import MOST_IDS, MOST_TOPICS
 from ropewalk.protocols.links import OUTBOX
 from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.scamp import node as scamp
@@ -33,9 +33,6 @@ def _counts(moment: Moment) -> Iterator[Count]:
     node = moment.stan
     yield "ways back", max(len(node.ways), len(node.old_ways)), MOST_WAYS
     yield "topics of the past", len(node.turns), MOST_TURNS
-    yield "events kept", len(node.events.kept), MOST_KEPT
-    yield "events seen", len(node.events.seen), MOST_SEEN
-    yield "events wanted", len(node.events.wanted), MOST_WANTED
     yield "nodes in doubt", len(node.neighbours.doubted), MOST_DOUBTED
     for other, link in node.neighbours.links.by_id.items():
         yield f"messages kept for {other}", len(link.outbox or ()), OUTBOX

@@ -2,6 +2,7 @@
 
 from ropewalk.engines.sim.invariants.at_most_once import AtMostOnce
 from ropewalk.engines.sim.invariants.bounded import Bounded
+from ropewalk.engines.sim.invariants.caches_bounded import CachesBounded
 from ropewalk.engines.sim.invariants.connected import Connected
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.invariants.everybody_gets_it import EverybodyGetsIt
@@ -32,6 +33,7 @@ def all_invariants() -> list[Invariant]:
         LinkCounts(),
         MakeBeforeBreak(),
         Bounded(),
+        CachesBounded(),
         NoDisclosure(),
         Quiescent(),
         OneTimerEach(),

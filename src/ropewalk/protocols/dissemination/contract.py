@@ -1,0 +1,34 @@
+"""What gets events about is: a state machine that is part of a node which knows its neighbours."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ropewalk.protocols.contract import Contact, Effect, Event
+from ropewalk.protocols.dissemination.settings import Settings
+
+Peers = Callable[[int], "dict[int, Contact] | None"]
+"""With whom events of a topic are exchanged, over links that are up; None for a topic that is not followed."""
+
+
+class Events(Protocol):
+    """The events of one node."""
+
+    settings: Settings
+
+    def publish(self, event: Event, now: float) -> list[Effect]:
+        """An event of this node's own."""
+
+    def met(self, topic: int, contact: Contact, now: float) -> list[Effect]:
+        """A neighbour is new on a topic."""
+
+    def receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
+        """Take a message in."""
+
+    def fire(self, timer: object, now: float) -> list[Effect]:
+        """A timer is due that is nobody else's."""
+
+    def tidy(self, now: float) -> list[Effect]:
+        """Once per period: forget what is old."""
+
+
+MakeEvents = Callable[[Settings, Peers], Events]

@@ -3,6 +3,7 @@ from statistics import pstdev
 
 import pytest
 
+from ropewalk.measures.delivery import delivery
 from ropewalk.measures.fitness import fitness
 from ropewalk.measures.holdings import holdings
 from ropewalk.measures.resilience import resilience
@@ -10,7 +11,7 @@ from ropewalk.measures.sent import sent
 from ropewalk.measures.summary import summary
 from ropewalk.measures.traffic import traffic
 from ropewalk.tables.frames import struct_of
-from ropewalk.tables.schema import CRASHES, MEASURES, OVERLAYS, TRAFFIC, VIEWS
+from ropewalk.tables.schema import CRASHES, DELIVERIES, MEASURES, OVERLAYS, PUBLICATIONS, TRAFFIC, VIEWS
 from ropewalk.tables.session import Session
 
 #        run  stage     node lvs pvs connections in_links
@@ -117,3 +118,21 @@ def test_messages_and_bytes_by_kind(spark: Session) -> None:
         ("sent.messages", "keep-alive"): (1.0, None),
         ("sent.bytes", "keep-alive"): (40.0, None),
     }
+
+
+def test_delivery(spark: Session) -> None:
+    published = [("r", 1, 7, [5], 9, 10.0, None), ("r", 2, 7, [5, 6], 9, 20.0, None)]
+    #            run event node hops at copies
+    delivered = [("r", 1, 8, 1, 10.5, 1), ("r", 1, 9, 2, 11.5, 2), ("r", 2, 8, 3, 21.0, 1)]
+    found = values(
+        delivery(
+            spark.createDataFrame(delivered, struct_of(DELIVERIES)),
+            spark.createDataFrame(published, struct_of(PUBLICATIONS)),
+        )
+    )
+    assert found["delivery.count", "final"] == (3.0, None)
+    assert found["delivery.copies", "final"] == (1.0, None)
+    assert found["hops.mean", "final"][0] == 2.0
+    assert found["hops.p100", "final"] == (3.0, None)
+    assert found["latency.mean", "final"][0] == 1.0
+    assert (found["latency.p0", "final"], found["latency.p50", "final"]) == ((0.5, None), (1.0, None))

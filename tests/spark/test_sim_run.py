@@ -14,7 +14,7 @@ from ropewalk.errors import UsageError
 from ropewalk.experiments.run import Executed, chosen, command_of, execute
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import problems_of, read_table
-from ropewalk.tables.schema import CONNECTIONS, LINKS, OVERLAYS, TRAFFIC, VIEWS, Table
+from ropewalk.tables.schema import CONNECTIONS, DELIVERIES, LINKS, OVERLAYS, PUBLICATIONS, TRAFFIC, VIEWS, Table
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Manifest, Store, drafted
 from ropewalk.workloads.grid import SETS
@@ -66,6 +66,24 @@ def test_with_timers_tables_are_sound_and_say_what_was_sent(spark: Session, univ
     assert sent["keep-alive"] > 0
     assert {row[0] for row in traffic.select("at").distinct().collect()} == {30.0, 60.0, 90.0}
     assert "--engine sim" in run.document["again"]
+
+
+def test_what_became_of_events_is_in_tables_and_document(spark: Session, universe: Store, tmp_path: Path) -> None:
+    job = Job(settings=replace(TIMED, rounds=7), seed=1, engine="sim", events=20, topics_per_event=2)
+    out = tmp_path / "events"
+    run = execute(universe, job, out, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
+    document, store = run.document, Store.open(out)
+    assert problems_of(spark, out) == []
+    published = {row["event"]: row for row in read_table(spark, store, PUBLICATIONS).collect()}
+    assert 15 <= len(published) == document["events"] <= 20  # some publishers are not there
+    assert {len(row["topics"]) for row in published.values()} <= {1, 2}
+    delivered = read_table(spark, store, DELIVERIES).collect()
+    assert len(delivered) == document["delivered"] > 100
+    assert sum(row["copies"] - 1 for row in delivered) == document["duplicates"]
+    assert all(row["hops"] >= 1 and row["at"] > published[row["event"]]["at"] for row in delivered)
+    assert document["missed"] == 0 < document["expected"]
+    assert document["frames_per_delivery"] >= 1
+    assert "--publish 20 --topics-per-event 2" in document["again"]
 
 
 def test_what_is_usual_depends_on_the_engine(universe: Store) -> None:

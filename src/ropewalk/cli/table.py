@@ -60,9 +60,9 @@ def _overlays(document: dict[str, Any]) -> Table:
 
 
 def _events(document: dict[str, Any]) -> str:
-    hops, latency, frames = (document[name] for name in ("hops", "latency", "frames_per_delivery"))
-    if frames is None:
+    if not document["delivered"]:
         return f"{document['events']} events, delivered to nobody"
+    hops, latency, frames = (document[name] for name in ("hops", "latency", "frames_per_delivery"))
     return (
         f"{document['events']} events, {document['delivered']} deliveries, {document['missed']} of {document['expected']} missed;"
         f" {frames:.2f} payload frames each, {hops['p50']:.0f} hops (p99 {hops['p99']:.0f}),"

@@ -39,6 +39,10 @@ def summary(rows: Iterable[Row], first: str, last: str, by_round: list[str]) -> 
         for what in ("messages", "ids")
         if (f"traffic.{what}", last) in value
     }
+    if ("delivery.count", last) in value:
+        document |= {"delivered": int(value["delivery.count", last]), "duplicates": int(value["delivery.copies", last])}
+        for name in ("hops", "latency"):
+            document[name] = {point: value[f"{name}.{point}", last] for point in ("mean", "p50", "p99")}
     if by_round:
         for held in ("lvs", "pvs"):
             document[held]["by_round"] = [value[f"{held}.mean", stage] for stage in by_round]

@@ -6,6 +6,7 @@ from functools import partial
 from pyspark.sql import DataFrame, Row
 
 from ropewalk.measures.degrees import degrees
+from ropewalk.measures.delivery import delivery
 from ropewalk.measures.distributions import changes, ks
 from ropewalk.measures.fitness import fitness
 from ropewalk.measures.holdings import holdings
@@ -26,6 +27,9 @@ KEPT: dict[str, tuple[Measure, ...]] = {
 }
 
 
+OF_TWO: dict[tuple[str, str], Callable[[DataFrame, DataFrame], DataFrame]] = {("deliveries", "publications"): delivery}
+
+
 def measured(spark: Session, tables: dict[str, DataFrame], *, examined: bool) -> list[Row]:
     """All rows of `measures`; those of overlays only if they were examined, others only if their table was kept.
 
@@ -38,6 +42,11 @@ def measured(spark: Session, tables: dict[str, DataFrame], *, examined: bool) ->
         for table, measures in each.items()
         if table in tables
         for measure in measures
+    ]
+    calls += [
+        partial(_rows, partial(measure, tables[one]), tables[other])
+        for (one, other), measure in OF_TWO.items()
+        if one in tables
     ]
     rows = [row for found in at_once(spark, calls) for row in found]
     return sorted(rows, key=lambda row: (row["measure"], row["group"]))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Observer, Process
@@ -124,25 +123,14 @@ class Deliveries(Observer):
         self.ledger.after(process.node, effects, now)
 
 
-def outcome(deliveries: Deliveries, population: Population) -> dict[str, Any]:
-    """What became of all events, in the keys of a run's document."""
+def outcome(deliveries: Deliveries, population: Population) -> dict[str, int]:
+    """What became of all events that no table tells, in the keys of a run's document."""
     published = deliveries.ledger.published.values()
     due = deliveries.ledger.due(population)
-    first = [delivery for each in published for delivery in each.delivered.values()]
-    late = [delivery.at - each.at for each in published for delivery in each.delivered.values()]
     return {
         "events": len(published),
         "expected": len(due),
-        "delivered": len(first),
-        "duplicates": sum(delivery.copies - 1 for delivery in first),
+        "delivered": sum(len(each.delivered) for each in published),
         "missed": sum(node not in each.delivered for each, node in due),
-        "frames_per_delivery": deliveries.frames / len(first) if first else None,
-        "hops": _points([float(delivery.hops) for delivery in first]),
-        "latency": _points(late),
+        "frames": deliveries.frames,
     }
-
-
-def _points(values: list[float]) -> dict[str, float] | None:
-    ordered = sorted(values)
-    places = {"p50": 0.5, "p99": 0.99}
-    return {name: ordered[int(share * (len(ordered) - 1))] for name, share in places.items()} if ordered else None

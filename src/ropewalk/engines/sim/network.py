@@ -6,7 +6,7 @@ messages nor on the order in which they are sent.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from ropewalk.protocols.contract import Message
@@ -53,6 +53,9 @@ class WideArea:
     seed: int
     nearest: float = 0.010  # ours: a metropolitan area
     farthest: float = 0.200  # ours: half around the world
+    places: dict[int, tuple[float, float]] = field(
+        default_factory=dict, compare=False, repr=False
+    )  # those drawn so far
 
     def judge(self, sender: int, receiver: int, message: Message, now: float, delays: Delays) -> Delays:
         """See `Rule`."""
@@ -63,7 +66,10 @@ class WideArea:
         return [delay + usual * (1 + 0.1 * share) for delay in delays]
 
     def _place(self, node: int) -> tuple[float, float]:
-        return unit(chance(self.seed, "x", node)), unit(chance(self.seed, "y", node))
+        place = self.places.get(node)
+        if place is None:
+            place = self.places[node] = unit(chance(self.seed, "x", node)), unit(chance(self.seed, "y", node))
+        return place
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,121 @@
+"""One search for the nodes closest to an id, as far as it has come: whom it knows of, and whom to ask next.
+
+Kademlia, section 2.3: ask the closest that are known for closer ones, a few at a time, until the closest have all answered.
+Whom an answer names may be gone or made up. Ours: an answer whose contacts fail again and again is believed last.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ropewalk.protocols.contract import Contact
+from ropewalk.protocols.discovery.settings import MISLED, MOST_ASKED, MOST_KNOWN, MOST_NAMED, WITNESSES, Settings
+
+State = Literal["new", "asked", "answered", "failed"]
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A contact that a lookup knows of."""
+
+    contact: Contact
+    namer: int  # whose answer named it first; the node itself, if it knew it before
+    state: State = "new"
+
+
+@dataclass(slots=True)
+class Lookup:
+    """A search that is under way."""
+
+    target: int
+    me: int
+    settings: Settings
+    members: bool  # whether members are sought, or only the closest
+    candidates: dict[int, Candidate] = field(default_factory=dict)  # at most MOST_ASKED, and MOST_KNOWN that are new
+    votes: dict[Contact, int] = field(default_factory=dict)  # how many name it a member; MOST_NAMED for each answer
+    misled: dict[int, int] = field(default_factory=dict)  # namer -> how many that it named have failed
+    witnesses: int = 0  # answers that named members
+    asked: int = 0  # questions so far
+    again: bool = False  # those who failed are asked a second time
+    over: bool = False  # nothing is asked any more
+
+    def learn(self, contacts: Iterable[Contact], namer: int) -> None:
+        """These may be close. Of those yet to be asked, the closest are kept."""
+        for contact in contacts:
+            if contact.id != self.me and contact.id not in self.candidates:
+                self.candidates[contact.id] = Candidate(contact, namer)
+        new = [node for node, candidate in self.candidates.items() if candidate.state == "new"]
+        if len(new) > MOST_KNOWN:
+            for node in sorted(new, key=lambda node: node ^ self.target)[MOST_KNOWN:]:
+                del self.candidates[node]
+
+    def learn_members(self, contacts: Iterable[Contact]) -> None:
+        """These are said to serve the tag: one answer, one vote for each."""
+        others = dict.fromkeys(contact for contact in contacts if contact.id != self.me)
+        for contact in others:
+            self.votes[contact] = self.votes.get(contact, 0) + 1
+        self.witnesses += bool(others)
+
+    def ask(self, contact: Contact) -> bool:
+        """Count a question to somebody in particular, unless it has been asked, or enough have."""
+        self.learn((contact,), self.me)
+        candidate = self.candidates.get(contact.id)
+        if candidate is None or candidate.state != "new" or self.asked >= MOST_ASKED:
+            return False
+        candidate.state = "asked"
+        self.asked += 1
+        return True
+
+    def next(self) -> list[Contact]:
+        """Whom to ask now; the lookup is over if there is nobody to ask or to wait for."""
+        if (
+            self.members
+            and self.witnesses >= WITNESSES
+            and len({contact.id for contact in self.votes}) >= self.settings.enough
+        ):
+            self.over = True
+            return []
+        waiting = sum(candidate.state == "asked" for candidate in self.candidates.values())
+        asked = self._ask_closest(self.settings.alpha - waiting)
+        if not asked and not waiting and self.members and not self.votes and not self.again:
+            self.again = True
+            for candidate in self.candidates.values():
+                if candidate.state == "failed":
+                    candidate.state = "new"
+            asked = self._ask_closest(self.settings.alpha)
+        self.over = not asked and not waiting
+        return asked
+
+    def _ask_closest(self, count: int) -> list[Contact]:
+        new = [candidate.contact for candidate in self._closest() if candidate.state == "new"]
+        return [contact for contact in new[: max(0, count)] if self.ask(contact)]
+
+    def answered(self, node: int) -> None:
+        """It is there."""
+        self.candidates[node].state = "answered"
+
+    def failed(self, node: int) -> None:
+        """It is not there, or does not answer."""
+        candidate = self.candidates[node]
+        candidate.state = "failed"
+        if candidate.namer != self.me:
+            self.misled[candidate.namer] = self.misled.get(candidate.namer, 0) + 1
+
+    def closest(self) -> list[Contact]:
+        """Who answered, the closest first."""
+        return [candidate.contact for candidate in self._closest() if candidate.state == "answered"]
+
+    def found(self) -> tuple[Contact, ...]:
+        """The members that were named, those of most answers first; each once, whatever addresses it was given."""
+        best: dict[int, Contact] = {}
+        for contact in sorted(self.votes, key=lambda contact: -self.votes[contact]):
+            best.setdefault(contact.id, contact)
+        return tuple(best.values())[:MOST_NAMED]
+
+    def _closest(self) -> list[Candidate]:
+        there = [candidate for candidate in self.candidates.values() if candidate.state != "failed"]
+        return sorted(there, key=self._rank)[: self.settings.bucket]
+
+    def _rank(self, candidate: Candidate) -> tuple[bool, int]:
+        misleading = candidate.state == "new" and self.misled.get(candidate.namer, 0) >= MISLED
+        return misleading, candidate.contact.id ^ self.target

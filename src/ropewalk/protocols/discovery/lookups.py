@@ -32,11 +32,10 @@ class Lookup:
     settings: Settings
     members: bool  # whether members are sought, or only the closest
     candidates: dict[int, Candidate] = field(default_factory=dict)  # at most MOST_ASKED, and MOST_KNOWN that are new
-    votes: dict[Contact, int] = field(default_factory=dict)  # how many name it a member; MOST_NAMED for each answer
+    claims: dict[int, tuple[Contact, ...]] = field(default_factory=dict)  # who names whom a member; for each answer
     misled: dict[int, int] = field(default_factory=dict)  # namer -> how many that it named have failed
-    witnesses: int = 0  # answers that named members
     asked: int = 0  # questions so far
-    again: bool = False  # those who failed are asked a second time
+    again: bool = False  # whether those who failed have been asked a second time
     over: bool = False  # nothing is asked any more
 
     def learn(self, contacts: Iterable[Contact], namer: int) -> None:
@@ -49,12 +48,11 @@ class Lookup:
             for node in sorted(new, key=lambda node: node ^ self.target)[MOST_KNOWN:]:
                 del self.candidates[node]
 
-    def learn_members(self, contacts: Iterable[Contact]) -> None:
-        """These are said to serve the tag: one answer, one vote for each."""
-        others = dict.fromkeys(contact for contact in contacts if contact.id != self.me)
-        for contact in others:
-            self.votes[contact] = self.votes.get(contact, 0) + 1
-        self.witnesses += bool(others)
+    def learn_members(self, contacts: tuple[Contact, ...], witness: int) -> None:
+        """These are said to serve the tag."""
+        others = tuple(dict.fromkeys(contact for contact in contacts if contact.id != self.me))
+        if others:
+            self.claims[witness] = others
 
     def ask(self, contact: Contact) -> bool:
         """Count a question to somebody in particular, unless it has been asked, or enough have."""
@@ -67,28 +65,13 @@ class Lookup:
         return True
 
     def next(self) -> list[Contact]:
-        """Whom to ask now; the lookup is over if there is nobody to ask or to wait for."""
-        if (
-            self.members
-            and self.witnesses >= WITNESSES
-            and len({contact.id for contact in self.votes}) >= self.settings.enough
-        ):
-            self.over = True
-            return []
+        """Whom to ask now; the lookup is over if there is nobody to ask or to wait for, or if enough is known."""
         waiting = sum(candidate.state == "asked" for candidate in self.candidates.values())
-        asked = self._ask_closest(self.settings.alpha - waiting)
-        if not asked and not waiting and self.members and not self.votes and not self.again:
-            self.again = True
-            for candidate in self.candidates.values():
-                if candidate.state == "failed":
-                    candidate.state = "new"
-            asked = self._ask_closest(self.settings.alpha)
-        self.over = not asked and not waiting
+        asked = [] if self._has_enough() else self._ask_closest(self.settings.alpha - waiting)
+        if not asked and not waiting and self.members and not self.claims and not self.again:
+            asked = self._ask_again()
+        self.over = self._has_enough() or not (asked or waiting)
         return asked
-
-    def _ask_closest(self, count: int) -> list[Contact]:
-        new = [candidate.contact for candidate in self._closest() if candidate.state == "new"]
-        return [contact for contact in new[: max(0, count)] if self.ask(contact)]
 
     def answered(self, node: int) -> None:
         """It is there."""
@@ -106,11 +89,40 @@ class Lookup:
         return [candidate.contact for candidate in self._closest() if candidate.state == "answered"]
 
     def found(self) -> tuple[Contact, ...]:
-        """The members that were named, those of most answers first; each once, whatever addresses it was given."""
+        """The members that were named, each once: first whom the closest name, most of them, and at the head of their lists."""
+        near = self._near()
+        votes: dict[Contact, int] = {}
+        place: dict[Contact, tuple[bool, int]] = {}
+        for witness, contacts in self.claims.items():
+            for position, contact in enumerate(contacts):
+                votes[contact] = votes.get(contact, 0) + 1
+                place[contact] = min(place.get(contact, (True, position)), (witness not in near, position))
         best: dict[int, Contact] = {}
-        for contact in sorted(self.votes, key=lambda contact: -self.votes[contact]):
+        for contact in sorted(votes, key=lambda contact: (place[contact][0], -votes[contact], place[contact][1])):
             best.setdefault(contact.id, contact)
         return tuple(best.values())[:MOST_NAMED]
+
+    def _has_enough(self) -> bool:
+        """Whether enough members are known, of more than one that should know them: those farther away never end it."""
+        claims = [self.claims[node] for node in self._near() if node in self.claims] if self.members else []
+        named = {contact.id for contacts in claims for contact in contacts}
+        return len(claims) >= WITNESSES and len(named) >= self.settings.enough
+
+    def _near(self) -> dict[int, None]:
+        """Where members leave their contacts, as far as is known."""
+        return dict.fromkeys((self.me, *(candidate.contact.id for candidate in self._closest())))
+
+    def _ask_closest(self, count: int) -> list[Contact]:
+        new = [candidate.contact for candidate in self._closest() if candidate.state == "new"]
+        return [contact for contact in new[: max(0, count)] if self.ask(contact)]
+
+    def _ask_again(self) -> list[Contact]:
+        """Before giving up: only a message may have been lost."""
+        self.again = True
+        for candidate in self.candidates.values():
+            if candidate.state == "failed":
+                candidate.state = "new"
+        return self._ask_closest(self.settings.alpha)
 
     def _closest(self) -> list[Candidate]:
         there = [candidate for candidate in self.candidates.values() if candidate.state != "failed"]

@@ -181,7 +181,7 @@ class Node:
         lookup.answered(sender.id)
         lookup.learn((self.routes.get(contact.id) or contact for contact in found.closer), sender.id)
         if lookup.members:
-            lookup.learn_members(found.serving)
+            lookup.learn_members(found.serving, sender.id)
         return self._go_on(question.job, lookup, now)
 
     def _served(self, sender: Contact, answer: Served, now: float) -> list[Effect]:
@@ -239,7 +239,7 @@ class Node:
         if purpose == "join" or len(known) < self.settings.alpha:
             lookup.learn(self.seeds, self.me.id)
         if purpose == "seek":
-            lookup.learn_members(self.leases.named(target, self.me.id, now))
+            lookup.learn_members(self.leases.named(target, self.me.id, now), self.me.id)
         effects: list[Effect] = []
         for contact in self._checked() if purpose == "refresh" else ():
             if lookup.ask(contact):

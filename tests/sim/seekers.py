@@ -83,19 +83,19 @@ class Seeker:
         return {contact.id for _, of, contacts in self.found if of == topic for contact in contacts}
 
 
-class Questions(Observer):
-    """Counts what is asked, and what is sent at all."""
+class Messages(Observer):
+    """Everything that was sent: by whom, to whom, what."""
 
     def __init__(self) -> None:
-        self.messages: list[tuple[int, int, object]] = []
+        self.sent_so_far: list[tuple[int, int, object]] = []
 
     def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:
-        self.messages.append((sender.contact.id, send.to.id, send.message))
+        self.sent_so_far.append((sender.contact.id, send.to.id, send.message))
 
-    def of_lookup(self, target: int) -> dict[int, int]:
+    def questions(self, target: int) -> dict[int, int]:
         """How many questions each sender asked about a tag."""
         found: dict[int, int] = {}
-        for sender, _, message in self.messages:
+        for sender, _, message in self.sent_so_far:
             if isinstance(message, Seek) and message.tag == target:
                 found[sender] = found.get(sender, 0) + 1
         return found

@@ -68,7 +68,8 @@ class Seeker:
             case Start():
                 return [SetTimer(IDLE, Tidy()), *self.discovery.start(now)]
             case Order(what, topic):
-                return getattr(self.discovery, what)(topic, now)
+                effects: list[Effect] = getattr(self.discovery, what)(topic, now)
+                return effects
             case Tidy():
                 return [SetTimer(IDLE, Tidy()), *self.links.close_idle(now - IDLE)]
             case _:

@@ -128,7 +128,7 @@ def test_an_answer_whose_contacts_are_not_there_is_believed_last() -> None:
     honest = tuple(Contact(target ^ (1 << 50) ^ distance) for distance in range(1, 9))
     machine.receive(to[first], Found(target, first, liars, ()), 1.0)
     machine.receive(to[second], Found(target, second, honest, ()), 1.0)
-    asked = []
+    asked: list[Contact] = []
     while machine.questions.by_turn and len(asked) < 12:
         turn, question = next(iter(machine.questions.by_turn.items()))
         asked.append(question.to)

@@ -32,21 +32,21 @@ class Lookup:
     settings: Settings
     members: bool  # whether members are sought, or only the closest
     candidates: dict[int, Candidate] = field(default_factory=dict)  # at most MOST_ASKED, and MOST_KNOWN that are new
-    claims: dict[int, tuple[Contact, ...]] = field(default_factory=dict)  # who names whom a member; for each answer
+    claims: dict[int, tuple[Contact, ...]] = field(default_factory=dict)  # who has answered -> whom it names a member
     misled: dict[int, int] = field(default_factory=dict)  # namer -> how many that it named have failed
     asked: int = 0  # questions so far
     again: bool = False  # whether those who failed have been asked a second time
     over: bool = False  # nothing is asked any more
 
     def learn(self, contacts: Iterable[Contact], namer: int) -> None:
-        """These may be close. Of those yet to be asked, the closest are kept."""
+        """These may be close. Of those yet to be asked, the first in line are kept."""
         for contact in contacts:
             if contact.id != self.me and contact.id not in self.candidates:
                 self.candidates[contact.id] = Candidate(contact, namer)
-        new = [node for node, candidate in self.candidates.items() if candidate.state == "new"]
+        new = [candidate for candidate in self.candidates.values() if candidate.state == "new"]
         if len(new) > MOST_KNOWN:
-            for node in sorted(new, key=lambda node: node ^ self.target)[MOST_KNOWN:]:
-                del self.candidates[node]
+            for candidate in sorted(new, key=self._rank)[MOST_KNOWN:]:
+                del self.candidates[candidate.contact.id]
 
     def learn_members(self, contacts: tuple[Contact, ...], witness: int) -> None:
         """These are said to serve the tag."""

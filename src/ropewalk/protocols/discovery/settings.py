@@ -9,9 +9,8 @@ from ropewalk.errors import UsageError
 class Settings:
     """Kademlia = Maymounkov and Mazieres, IPTPS 2002 (its section)."""
 
-    bucket: int = (
-        8  # ours: Kademlia 2.3 takes 20, for contacts that are to stay for an hour unasked; ours are asked sooner
-    )
+    # ours: Kademlia 2.2 suggests 20, so that not all of a bucket go within an hour; ours are asked again much sooner
+    bucket: int = 8
     alpha: int = 3  # Kademlia 2.3: questions of one lookup at a time
     patience: float = 2.0  # ours, seconds until a question counts as unanswered: a link to open, there and back, twice
     enough: int = 3  # ours: members to find; an overlay needs one, and the first two may be gone
@@ -55,7 +54,7 @@ MOST_SEEDS = 64  # ours: kept for ever
 MOST_LOOKUPS = 16  # ours: at a time, the others wait for their turn; a node with a thousand topics floods nobody
 MOST_OPEN = 256  # ours: questions open before another lookup begins
 MOST_ASKED = 64  # ours: questions of one lookup; more than twice what it takes among a million nodes
-MOST_KNOWN = 64  # ours: contacts that a lookup has yet to ask, the closest
+MOST_KNOWN = 64  # ours: contacts that a lookup has yet to ask, the first in line
 
 # Whom to believe
 

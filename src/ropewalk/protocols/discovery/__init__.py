@@ -1,0 +1,1 @@
+"""Finding members of a topic without a server."""

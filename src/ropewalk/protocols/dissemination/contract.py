@@ -18,9 +18,6 @@ class Events(Protocol):
     def publish(self, event: Event, now: float) -> list[Effect]:
         """An event of this node's own."""
 
-    def met(self, topic: int, contact: Contact, now: float) -> list[Effect]:
-        """A neighbour is new on a topic."""
-
     def receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         """Take a message in."""
 

@@ -34,7 +34,8 @@ class Have:
 
     kind: ClassVar[str] = "have"
     offers: tuple[Offer, ...]
-    alone: bool  # no Push comes, even where the link is eager
+    alone: bool = False  # no Push comes, even where the link is eager
+    answer: bool = False  # say which of them you have
 
     @property
     def topics(self) -> tuple[int, ...]:

@@ -12,7 +12,9 @@ changes no tree; a tree is mended when `misses` in a row had to be asked for.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from heapq import nsmallest
 
+from ropewalk.ids import weight
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
 from ropewalk.protocols.dissemination.contract import Peers
 from ropewalk.protocols.dissemination.messages import Have, Message, Offer, Push, Spare, Want
@@ -27,7 +29,10 @@ from ropewalk.protocols.dissemination.settings import (
     Settings,
 )
 
-NEVER = float("inf")
+Around = dict[int, tuple[Contact, list[int]]]
+"""Neighbours by id, and the topics on which they are that."""
+Offers = dict[int, tuple[Contact, list[Offer]]]
+"""What is offered to whom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +56,8 @@ class Kept:
     at: float
     pushed: bool  # it came by itself, over an eager link
     topics: tuple[int, ...]  # on which it came
-    due: float  # when it is advertised next
     shown: dict[int, None]  # who has shown that it has it
-    told: dict[int, int] = field(default_factory=dict)  # how often who has been told of it, or was sent it
+    sent: dict[int, None] = field(default_factory=dict)  # to whom it went at once
 
 
 @dataclass(slots=True)
@@ -68,7 +72,7 @@ class Wanted:
 class Node:
     """The events of one node. It is part of a node that knows who its neighbours are."""
 
-    __slots__ = ("alarm", "eager", "kept", "missed", "peers", "pending", "seen", "settings", "wanted")
+    __slots__ = ("eager", "kept", "missed", "peers", "pending", "seen", "settings", "wanted")
 
     def __init__(self, settings: Settings, peers: Peers) -> None:
         self.settings, self.peers = settings, peers
@@ -77,8 +81,7 @@ class Node:
         self.wanted: dict[int, Wanted] = {}
         self.eager: dict[int, dict[int, None]] = {}  # topic -> to whom events go without being asked for
         self.missed: dict[int, int] = {}  # topic -> events in a row that had to be asked for
-        self.pending: dict[int, None] = {}  # events yet to be advertised
-        self.alarm = NEVER  # when Advertise is to fire
+        self.pending: dict[int, None] = {}  # events yet to be advertised; while there are any, Advertise is on its way
 
     # What the node says
 
@@ -87,15 +90,6 @@ class Node:
         if event.id in self.seen:
             return []
         return self._accept(event, None, Push(event, event.topics, 0, False), now)
-
-    def met(self, topic: int, contact: Contact, now: float) -> list[Effect]:
-        """A neighbour is new on a topic: what is kept may be news to it."""
-        for event, kept in self.kept.items():
-            if topic in kept.event.topics and contact.id not in kept.shown:
-                kept.told.pop(contact.id, None)
-                kept.due = min(kept.due, now + self.settings.gather)
-                self.pending[event] = None
-        return self._wake(now)
 
     def receive(self, sender: Contact, message: Message, now: float) -> list[Effect]:
         """Take a message in."""
@@ -113,14 +107,17 @@ class Node:
         """A timer of this node's is due."""
         match timer:
             case Advertise():
-                return self._advertise(now)
+                return self._advertise()
             case Ask(event):
                 return self._ask(event)
             case _:
                 return []
 
     def tidy(self, now: float) -> list[Effect]:
-        """Once per period: forget what is old, and tell those once more who have not shown that they know of the rest."""
+        """Once per period: forget what is old, and tell those of the rest who have not shown that they have it.
+
+        So whoever is new hears what is young, and what was lost on every way, or published across a partition, gets through.
+        """
         for event in [event for event, kept in self.kept.items() if kept.at <= now - self.settings.keep]:
             self._drop(event)
         for event in [event for event, at in self.seen.items() if at <= now - self.settings.seen]:
@@ -132,12 +129,13 @@ class Node:
                 self.missed.pop(topic, None)
             else:
                 self.eager[topic] = {node: None for node in nodes if node in there}
+        offers: Offers = {}
         for event, kept in self.kept.items():
-            if event not in self.pending and any(node not in kept.shown for node in self._around(kept.event)):
-                kept.told = {node: min(times, self.settings.repeats - 1) for node, times in kept.told.items()}
-                kept.due = now + self.settings.gather
-                self.pending[event] = None
-        return self._wake(now)
+            around = self._around(kept.event)
+            kept.shown = {node: None for node in kept.shown if node in around}
+            if event not in self.pending:
+                _offer(offers, event, {node: near for node, near in around.items() if node not in kept.shown})
+        return _told(offers, answer=True)
 
     # The event itself
 
@@ -170,9 +168,7 @@ class Node:
             shown[sender.id] = None
             if not push.asked:
                 self._welcome(sender, push.topics)
-        kept = Kept(event, push.hops, now, not push.asked, push.topics, now + self.settings.gather, shown)
-        self.kept[event.id] = kept
-        self.pending[event.id] = None
+        kept = self.kept[event.id] = Kept(event, push.hops, now, not push.asked, push.topics, shown)
         while len(self.kept) > MOST_KEPT:
             self._drop(next(iter(self.kept)))
         for contact, topics in self._eager_on(followed, shown).values():
@@ -180,14 +176,15 @@ class Node:
                 effects.append(Send(contact, Have(((event.id, tuple(topics)),), alone=True)))
             else:
                 effects.append(Send(contact, Push(event, tuple(topics), push.hops + 1, asked=False)))
-            kept.told[contact.id] = 1
-        return effects + self._wake(now)
+            kept.sent[contact.id] = None
+        if not self.pending:
+            effects.append(SetTimer(self.settings.gather, Advertise()))
+        self.pending[event.id] = None
+        return effects
 
-    def _eager_on(
-        self, followed: dict[int, dict[int, Contact]], shown: dict[int, None]
-    ) -> dict[int, tuple[Contact, list[int]]]:
+    def _eager_on(self, followed: dict[int, dict[int, Contact]], shown: dict[int, None]) -> Around:
         """To whom an event goes without being asked for, and on which topics."""
-        targets: dict[int, tuple[Contact, list[int]]] = {}
+        targets: Around = {}
         for topic, peers in followed.items():
             for node in self.eager.get(topic, ()):
                 if node in peers and node not in shown:
@@ -211,46 +208,31 @@ class Node:
 
     # What can be had, and from whom
 
-    def _advertise(self, now: float) -> list[Effect]:
-        """Tell every neighbour that has not been told; again, if it has not shown that it knows."""
-        if now < self.alarm:
-            return []  # a timer of before; the one that counts is yet to come
-        self.alarm = NEVER
-        told: dict[int, tuple[Contact, list[Offer]]] = {}
-        for event in list(self.pending):
+    def _advertise(self) -> list[Effect]:
+        """Tell neighbours what came. All, if it had to be asked for: then others may miss it, too. Else some, by chance."""
+        offers: Offers = {}
+        for event in self.pending:
             kept = self.kept[event]
-            if kept.due > now:
-                continue
-            left = False
-            for contact, topics in self._around(kept.event).values():
-                times = kept.told.get(contact.id, 0)
-                if not times or (contact.id not in kept.shown and times < self.settings.repeats):
-                    told.setdefault(contact.id, (contact, []))[1].append((event, tuple(topics)))
-                    kept.told[contact.id] = times + 1
-                left = left or contact.id not in kept.shown
-            kept.due = now + self.settings.retry if left else NEVER
-            if not left or max(kept.told.values(), default=0) >= self.settings.repeats:
-                del self.pending[event]
-        effects: list[Effect] = []
-        for contact, offers in told.values():
-            parts = [tuple(offers[first : first + MOST_IDS]) for first in range(0, len(offers), MOST_IDS)]
-            effects += [Send(contact, Have(part, alone=False)) for part in parts]
-        return effects + self._wake(now)
+            around = self._around(kept.event)
+            others = [node for node in around if node not in kept.shown and node not in kept.sent]
+            if kept.pushed and (kept.shown or kept.sent):  # there is a tree
+                others = nsmallest(self.settings.lazy, others, key=lambda node: weight(event, node))
+            _offer(offers, event, {node: around[node] for node in others})
+        self.pending.clear()
+        return _told(offers, answer=False)
 
     def _offered(self, sender: Contact, have: Have, now: float) -> list[Effect]:
         effects: list[Effect] = []
         known: list[int] = []
         for event, topics in have.offers[:MOST_IDS]:
             kept = self.kept.get(event)
-            if kept is not None:
-                if sender.id in kept.shown:
-                    known.append(event)  # it has said so before: it has not heard that we have it, too
-                kept.shown[sender.id] = None
-            elif event in self.seen:
+            if event in self.seen:
                 known.append(event)
+                if kept is not None:
+                    kept.shown[sender.id] = None
             else:
                 effects += self._advertised(sender, event, topics, have.alone, now)
-        if known:
+        if known and have.answer:
             effects.append(Send(sender, Spare(tuple(known), ())))
         return effects
 
@@ -322,21 +304,13 @@ class Node:
 
     # Memory
 
-    def _around(self, event: Event) -> dict[int, tuple[Contact, list[int]]]:
+    def _around(self, event: Event) -> Around:
         """All with whom an event could be exchanged, and on which of its topics."""
-        found: dict[int, tuple[Contact, list[int]]] = {}
+        found: Around = {}
         for topic in event.topics:
             for node, contact in (self.peers(topic) or {}).items():
                 found.setdefault(node, (contact, []))[1].append(topic)
         return found
-
-    def _wake(self, now: float) -> list[Effect]:
-        """See to it that what is pending is advertised in time."""
-        due = min((self.kept[event].due for event in self.pending), default=NEVER)
-        if due >= self.alarm:
-            return []
-        self.alarm = due
-        return [SetTimer(max(0.0, due - now), Advertise())]
 
     def _remember(self, event: int, now: float) -> None:
         self.seen[event] = now
@@ -346,3 +320,17 @@ class Node:
     def _drop(self, event: int) -> None:
         del self.kept[event]
         self.pending.pop(event, None)
+
+
+def _offer(offers: Offers, event: int, around: Around) -> None:
+    """Add an event to what is offered to some."""
+    for node, (contact, topics) in around.items():
+        offers.setdefault(node, (contact, []))[1].append((event, tuple(topics)))
+
+
+def _told(offers: Offers, *, answer: bool) -> list[Effect]:
+    return [
+        Send(contact, Have(tuple(offered[first : first + MOST_IDS]), answer=answer))
+        for contact, offered in offers.values()
+        for first in range(0, len(offered), MOST_IDS)
+    ]

@@ -9,11 +9,9 @@ class Settings:
 
     gather: float = 0.1  # ours: how long ids wait for company before they are advertised
     patience: float = 1.0  # ours: how long an advertised event may take to come by itself, before it is asked for
-    retry: float = (
-        1.0  # ours: how long an answer may take before the next advertiser is asked; above a wide-area round trip
-    )
+    retry: float = 1.0  # ours: how long an answer may take before the next is asked; above a wide-area round trip
     tries: int = 12  # ours: how often an event is asked for
-    repeats: int = 6  # ours: how often an event is advertised on a link whose other end has not shown that it has it
+    lazy: int = 6  # gossipsub's D_lazy: to how many neighbours an event is advertised at once, if it came by itself
     misses: int = 2  # ours: events in a row that had to be asked for, before a link is made to bring the next by itself
     keep: float = 300.0  # ours: how long an event can be had after it came; late joiners get what is so young
     seen: float = 900.0  # ours: how long an id is remembered: no event is delivered twice within it

@@ -22,7 +22,7 @@ SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link count
 class Neighbours:
     """The neighbours of one node on all its topics."""
 
-    __slots__ = ("awaited", "beats", "doubted", "links", "met", "settings", "topics")
+    __slots__ = ("awaited", "beats", "doubted", "links", "settings", "topics")
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -30,7 +30,6 @@ class Neighbours:
         self.links = Links()
         self.awaited: dict[int, dict[int, None]] = {}  # who is coming: node -> topics; finds `Overlay.coming` by node
         self.doubted: dict[int, None] = {}  # who did not answer when last a link was sought; at most MOST_DOUBTED
-        self.met: list[tuple[int, Contact]] = []  # who is new on which topic since the node was last asked
         self.beats = 0  # keep-alives sent on every link
 
     # Better ones come, worse ones go
@@ -68,7 +67,6 @@ class Neighbours:
         if left_out == contact:
             return []  # better ones came in the meantime
         self.links.use(contact.id)
-        self.met.append((overlay.topic, contact))
         effects: list[Effect] = [Send(contact, Announce(overlay.topic))]
         if left_out is not None:
             effects += self._let_go(overlay.topic, left_out, now)
@@ -154,7 +152,6 @@ class Neighbours:
             holders[sender.id] = sender
             following.gone.pop(sender.id, None)  # it is here to say so
             self.links.held(sender.id)
-            self.met.append((topic, sender))
         elif not held and sender.id in holders:
             del holders[sender.id]
             self.links.let_go(sender.id, now)

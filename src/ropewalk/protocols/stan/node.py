@@ -115,12 +115,6 @@ class Node:
 
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
-        effects = self._take_in(event, now)
-        while self.neighbours.met:
-            effects += self.events.met(*self.neighbours.met.pop(), now)
-        return effects
-
-    def _take_in(self, event: Input, now: float) -> list[Effect]:
         match event:
             case Received():
                 return self._receive(event.sender, event.message, now)

@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim
+.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim swarm
 
 READY := .venv/.ready
 BIN := .venv/bin
@@ -27,6 +27,10 @@ bench-batch: $(READY)  ## how near the batch engine comes to the ideal, at three
 
 bench-sim: $(READY)  ## how many events a second the simulator handles, beside a bare heap
 	$(BIN)/python benchmarks/sim.py
+
+SEEDS ?= 0:200
+swarm: $(READY)  ## histories made up by chance, every invariant on: SEEDS=FROM:TO
+	$(BIN)/python tools/swarm $(SEEDS)
 
 cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --master
 	tools/cluster start

@@ -43,6 +43,12 @@ class Seeker:
         self.discovery = discovery.Node(me, settings, seed, self.links, seeds, secret)
         self.found: list[tuple[float, int, tuple[Contact, ...]]] = []
 
+    def follows(self, topic: int) -> bool:
+        return topic in self.discovery.served
+
+    def held(self) -> dict[int, list[Contact]]:
+        return {}
+
     def handle(self, event: Input, now: float) -> list[Effect]:
         effects = self._take_in(event, now)
         self.found += [(now, topic, contacts) for topic, contacts in self.discovery.found]

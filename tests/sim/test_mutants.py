@@ -15,10 +15,11 @@ from ropewalk.engines.sim.population import Act, What
 from ropewalk.protocols.links import Links
 from ropewalk.protocols.sampling.contract import ManagerName
 from ropewalk.protocols.sampling.cyclon import node as cyclon
-from ropewalk.protocols.stan import following
+from ropewalk.protocols.stan import following, walks
 from ropewalk.protocols.stan import node as stan
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.neighbours import Neighbours
+from ropewalk.protocols.stan.walks import Walks
 from ropewalk.protocols.view import View
 from towns import PERIOD, TIMED, Town, members
 
@@ -54,7 +55,7 @@ MUTANTS = [
         manager="given",
     ),
     Mutant(Neighbours, "link_down", "overlay.view.drop(node)", "pass", "link counts"),
-    Mutant(stan.Node, "_remember", "if len(self.ways) > MOST_WAYS:", "if False:", "every queue bounded"),
+    Mutant(Walks, "_remember", "if len(self.ways) > MOST_WAYS:", "if False:", "every queue bounded"),
     Mutant(
         Neighbours, "link_up", "self.awaited.pop(contact.id, ())", "self.awaited.get(contact.id, ())", "link counts"
     ),
@@ -62,15 +63,15 @@ MUTANTS = [
     Mutant(Neighbours, "let_all_go", "self.links.let_go(holder, now)", "pass", "link counts"),
     Mutant(Links, "held", "self.by_id[node].held_on += 1", "pass", "link counts"),
     Mutant(Neighbours, "_grow", "view.size += 1", "view.size += 0", "connected"),
-    Mutant(stan.Node, "_open", "or timer.era not in (following.era, None)", "", "one timer each"),
+    Mutant(Walks, "open", "or timer.era not in (following.era, None)", "", "one timer each"),
     Mutant(
-        stan.Node,
-        "_open",
+        Walks,
+        "open",
         "effects.append(SetTimer(self.neighbours.period(following), timer))",
         "pass",
         "one timer each",
     ),
-    Mutant(stan.Node, "_subscribe", "if not self.tidying:", "if True:", "one timer each"),
+    Mutant(stan.Node, "_begin_to_tidy", "if self.tidying:", "if False:", "one timer each"),
     Mutant(Following, "bury", "if len(self.gone) > MOST_GONE:", "if False:", "every queue bounded"),
 ]
 
@@ -104,7 +105,7 @@ def history(manager: ManagerName, invariants: list[Invariant] | None = None) -> 
 @pytest.fixture(autouse=True)
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """So small that a small history reaches them."""
-    for module in (stan, bounded):
+    for module in (walks, bounded):
         monkeypatch.setattr(module, "MOST_WAYS", 4)
     for module in (following, bounded):
         monkeypatch.setattr(module, "MOST_GONE", 3)

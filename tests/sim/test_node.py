@@ -25,8 +25,9 @@ from ropewalk.protocols.sampling.cyclon.node import Swap, SwapBack
 from ropewalk.protocols.sampling.scamp.node import Ask, Replace
 from ropewalk.protocols.stan import neighbours
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Reply, Walk, Withdraw
-from ropewalk.protocols.stan.node import Node, Open, Tidy
+from ropewalk.protocols.stan.node import Node, Tidy
 from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.stan.walks import Open
 
 ME, ANN, BOB, EVE = (Contact(number) for number in (10, 20, 30, 40))
 PERIOD = 30.0

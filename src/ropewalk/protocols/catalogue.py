@@ -6,6 +6,8 @@ from typing import Any, get_args
 
 from ropewalk.errors import UsageError
 from ropewalk.protocols.contract import Contact, Node
+from ropewalk.protocols.discovery import messages as discovery_messages
+from ropewalk.protocols.dissemination import messages as dissemination_messages
 from ropewalk.protocols.sampling import catalogue as sampling
 from ropewalk.protocols.stan import messages as stan_messages
 from ropewalk.protocols.stan import settings as stan
@@ -56,7 +58,12 @@ PROTOCOLS = {
                 "scamp": _variant(_stan, manager="scamp", learn=True),
                 "cyclon": _variant(_stan, manager="cyclon", snoop=True, adaptive=True),
             },
-            messages=get_args(stan_messages.Message) + get_args(sampling.Message),
+            messages=(
+                *get_args(stan_messages.Message),
+                *get_args(sampling.Message),
+                *get_args(dissemination_messages.Message),
+                *get_args(discovery_messages.Message),
+            ),
         ),
     )
 }

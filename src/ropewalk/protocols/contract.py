@@ -137,11 +137,20 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
+class Join:
+    """Enter a network, through nodes that are there. Without it a node knows only whom it is told of with each topic."""
+
+    seeds: tuple[Contact, ...]  # one that lives suffices; none for the first node of all
+    secret: bytes = b""  # what all nodes of the network share and nobody else knows, if there is such a thing
+
+
+@dataclass(frozen=True, slots=True)
 class Subscribe:
     """Follow a topic from now on."""
 
     topic: int
-    contacts: tuple[Contact, ...]  # who is known to follow it: a whole view where views are given, else one suffices
+    # who is known to follow it: a whole view where views are given, else one suffices, and none if the node has joined
+    contacts: tuple[Contact, ...]
     level: Level = Level()
 
 
@@ -164,8 +173,8 @@ class Leave:
     """Say good-bye to everybody: nothing will be handled after this."""
 
 
-Command = Subscribe | Unsubscribe | Publish | Leave
-Input = Received | TimerFired | LinkUp | LinkDown | Subscribe | Unsubscribe | Publish | Leave
+Command = Join | Subscribe | Unsubscribe | Publish | Leave
+Input = Received | TimerFired | LinkUp | LinkDown | Join | Subscribe | Unsubscribe | Publish | Leave
 
 
 # Effects
@@ -210,7 +219,16 @@ class Deliver:
     hops: int  # links that it crossed
 
 
-Effect = Send | SetTimer | Connect | Disconnect | Deliver
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Tell whoever published an event that it did not get into one of its topics."""
+
+    event: Event
+    topic: int
+    why: str
+
+
+Effect = Send | SetTimer | Connect | Disconnect | Deliver | Report
 
 
 class Node(Protocol):

@@ -15,6 +15,7 @@ from ropewalk.protocols.contract import (
     Node,
     Publish,
     Received,
+    Report,
     Send,
     Subscribe,
     Unsubscribe,
@@ -46,6 +47,7 @@ class Published:
     event: Event
     at: float
     followers: dict[Node, float]  # who followed one of its topics, and since when
+    outside: dict[int, None] = field(default_factory=dict)  # topics that it did not get into, as its publisher was told
     delivered: dict[Node, Delivery] = field(default_factory=dict)
 
 
@@ -80,6 +82,8 @@ class Ledger:
         for effect in effects:
             if isinstance(effect, Deliver):
                 self.published[effect.event.id].delivered[node] = Delivery(now, effect.hops)
+            elif isinstance(effect, Report):
+                self.published[effect.event.id].outside[effect.topic] = None
 
     def due(self, population: Population) -> list[tuple[Published, Node]]:
         """Who must have got which event when all is quiet: it followed one of its topics all the time, and ran."""
@@ -91,7 +95,11 @@ class Ledger:
             if since <= published.at - settled
             and node.me.id in there
             and there[node.me.id].node is node
-            and any(self._since[topic].get(node, NEVER) <= published.at for topic in published.event.topics)
+            and any(
+                self._since[topic].get(node, NEVER) <= published.at
+                for topic in published.event.topics
+                if topic not in published.outside
+            )
         ]
 
     def _followers(self, publisher: Node, event: Event) -> dict[Node, float]:

@@ -5,18 +5,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ropewalk.engines.sim.liars import Liar
 from ropewalk.engines.sim.simulator import NOTICED, Simulator
 from ropewalk.protocols.catalogue import PROTOCOLS, Make
-from ropewalk.protocols.contract import Contact, Event, Leave, Level, Node, Publish, Subscribe, Unsubscribe
+from ropewalk.protocols.contract import Contact, Event, Join, Leave, Level, Node, Publish, Subscribe, Unsubscribe
 from ropewalk.protocols.stan.node import Node as StanNode
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.seeds import chance, pick
 
 Views = dict[int, dict[int, list[int]]]  # topic -> member -> its neighbours, best first
 
+SEEDS = 3  # ours: nodes that a newcomer is told of, whatever they follow: they may all be gone one day
 INTRODUCED = 3  # ours: whom a newcomer is told of, since the first may be gone before it answers
 
 What = Literal["join", "leave", "crash", "restart", "freeze", "subscribe", "unsubscribe", "publish"]
+
+
+def stan_of(node: Node) -> StanNode:
+    """A node as StaN's, be it a liar."""
+    found = node.inner if isinstance(node, Liar) else node
+    assert isinstance(found, StanNode)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,7 @@ class Population:
                 self.follows.setdefault(node, {})[topic] = None
         self.contacts = {node: Contact(node) for node in sorted(self.follows)}
         self.former: dict[int, Node] = {}  # those that are gone, as they were
+        self.entries = 0  # who was told whom to ask; labels whom
         self.comings = 0  # who came or subscribed so far; labels what they are handed
 
     def node(self, node: int) -> Node:
@@ -59,9 +69,7 @@ class Population:
 
     def stan(self, node: int) -> StanNode:
         """The same, where all nodes are StaN's."""
-        found = self.node(node)
-        assert isinstance(found, StanNode)
-        return found
+        return stan_of(self.node(node))
 
     def is_there(self, node: int) -> bool:
         """Whether it runs."""
@@ -85,10 +93,20 @@ class Population:
         for node in nodes:
             former = self.former.pop(node, None)
             self.simulator.start(self.make(self.contacts[node], self.settings, self.seed, former))
+            if self.settings.discover:
+                self.simulator.tell(node, Join(self._seeds(node)))
+
+    def _seeds(self, node: int) -> tuple[Contact, ...]:
+        """Some that are there, by chance; the first of all is told nobody."""
+        others = [other for other in self.simulator.processes if other != node]
+        self.entries += 1
+        drawn = [chance(self.seed, "seed", node, self.entries, draw) for draw in range(SEEDS)]
+        return tuple(dict.fromkeys(self.contacts[others[pick(each, len(others))]] for each in drawn)) if others else ()
 
     def subscribe(self, node: int, topic: int, view: Iterable[int]) -> None:
-        """Have a node follow a topic, with these to begin with."""
-        contacts = tuple(self.contacts[other] for other in view)
+        """Have a node follow a topic, with these to begin with; where it can find them itself, it is told nobody."""
+        told = not self.settings.discover or self.settings.manager != "scamp"
+        contacts = tuple(self.contacts[other] for other in view) if told else ()
         self.simulator.tell(node, Subscribe(topic, contacts, self.levels.get(topic, Level())))
 
     def take_away(self, node: int, *, crash: bool, noticed: float = NOTICED) -> None:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from ropewalk.engines.sim.network import Delays
 from ropewalk.engines.sim.population import Population, Views
 from ropewalk.protocols.contract import Message, TimerFired
-from ropewalk.protocols.stan.node import Close, Open, Tidy
+from ropewalk.protocols.stan.node import Tidy
 from ropewalk.protocols.stan.settings import RETURN
+from ropewalk.protocols.stan.walks import Close, Open
 from ropewalk.seeds import chance
 
 MISSED = 0.5  # seconds

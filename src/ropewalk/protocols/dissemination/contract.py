@@ -18,6 +18,9 @@ class Events(Protocol):
     def publish(self, event: Event, now: float) -> list[Effect]:
         """An event of this node's own."""
 
+    def inject(self, event: Event, now: float) -> list[Effect]:
+        """One of somebody's that is no neighbour, for a topic that is followed here."""
+
     def receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         """Take a message in."""
 

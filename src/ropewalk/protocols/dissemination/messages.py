@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ropewalk.protocols.contract import Event
+from ropewalk.protocols.contract import AboutTopic, Event
 
 Offer = tuple[int, tuple[int, ...]]
 """An event's id, and those of its topics on which sender and receiver are neighbours."""
@@ -81,4 +81,38 @@ class Spare(Ids):
     kind: ClassVar[str] = "spare"
 
 
-Message = Push | Have | Want | Spare
+@dataclass(frozen=True, slots=True)
+class Inject:
+    """An event from a publisher that does not follow the topic: let it in."""
+
+    kind: ClassVar[str] = "inject"
+    event: Event
+    topic: int
+
+    @property
+    def topics(self) -> tuple[int, ...]:
+        """The one on which it enters; the event's others are its own affair."""
+        return (self.topic,)
+
+    def contacts(self) -> int:
+        """As a Push."""
+        return 2 + len(self.event.topics)
+
+    def labels(self) -> tuple[int, ...]:
+        """One a topic."""
+        return (self.event.id, self.topic)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken(AboutTopic):
+    """It is in."""
+
+    kind: ClassVar[str] = "taken"
+    event: int
+
+    def labels(self) -> tuple[int, ...]:
+        """One an event."""
+        return (self.topic, self.event)
+
+
+Message = Push | Have | Want | Spare | Inject | Taken

@@ -17,7 +17,7 @@ from heapq import nsmallest
 from ropewalk.ids import weight
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
 from ropewalk.protocols.dissemination.contract import Peers
-from ropewalk.protocols.dissemination.messages import Have, Message, Offer, Push, Spare, Want
+from ropewalk.protocols.dissemination.messages import Have, Offer, Push, Spare, Want
 from ropewalk.protocols.dissemination.settings import (
     MOST_ADVERTISERS,
     MOST_IDS,
@@ -91,7 +91,13 @@ class Node:
             return []
         return self._accept(event, None, Push(event, event.topics, 0, False), now)
 
-    def receive(self, sender: Contact, message: Message, now: float) -> list[Effect]:
+    def inject(self, event: Event, now: float) -> list[Effect]:
+        """An event of somebody else's that follows none of its topics here; it came on no link of theirs."""
+        if event.id in self.seen or not _is_sound(event):
+            return []
+        return self._accept(event, None, Push(event, (), 1, False), now)
+
+    def receive(self, sender: Contact, message: Push | Have | Want | Spare, now: float) -> list[Effect]:
         """Take a message in."""
         match message:
             case Push():
@@ -141,7 +147,7 @@ class Node:
 
     def _pushed(self, sender: Contact, push: Push, now: float) -> list[Effect]:
         event = push.event
-        if len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS:
+        if not _is_sound(event):
             return []  # nobody who keeps the rules sends this
         if event.id not in self.seen:
             return self._accept(event, sender, push, now)
@@ -162,7 +168,7 @@ class Node:
         followed = {topic: peers for topic in event.topics if (peers := self.peers(topic)) is not None}
         if not followed:
             return []  # unsubscribed while it was on its way
-        effects: list[Effect] = [] if sender is None else [Deliver(event, push.hops)]
+        effects: list[Effect] = [Deliver(event, push.hops)] if push.hops else []  # not to its publisher
         shown: dict[int, None] = dict.fromkeys(wanted.advertisers) if wanted is not None else {}
         if sender is not None:
             shown[sender.id] = None
@@ -274,7 +280,7 @@ class Node:
         for topic in shared:
             if not wanted.asked:
                 self.missed[topic] = self.missed.get(topic, 0) + 1
-            if not self.eager.get(topic) or self.missed[topic] >= self.settings.misses:
+            if not self.eager.get(topic) or self.missed.get(topic, 0) >= self.settings.misses:
                 self.eager.setdefault(topic, {})[contact.id] = None
                 self.missed[topic] = 0
                 grafted.append(topic)
@@ -320,6 +326,10 @@ class Node:
     def _drop(self, event: int) -> None:
         del self.kept[event]
         self.pending.pop(event, None)
+
+
+def _is_sound(event: Event) -> bool:
+    return len(event.payload) <= MOST_PAYLOAD and len(event.topics) <= MOST_TOPICS
 
 
 def _offer(offers: Offers, event: int, around: Around) -> None:

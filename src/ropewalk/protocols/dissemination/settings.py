@@ -13,6 +13,12 @@ class Settings:
     tries: int = 12  # ours: how often an event is asked for
     lazy: int = 6  # gossipsub's D_lazy: to how many neighbours an event is advertised at once, if it came by itself
     misses: int = 2  # ours: events in a row that had to be asked for, before a link is made to bring the next by itself
+    entrances: int = (
+        3  # ours: members that an event is handed to at once, on a topic that its publisher does not follow
+    )
+    entry: float = 5.0  # ours: how long they may take to let it in: a link to open, there and back
+    entries: int = 5  # ours: how often members are tried before its publisher is told that it did not get in
+    remembered: float = 60.0  # gossipsub's fanout_ttl: how long members that were found are tried without seeking anew
     keep: float = 300.0  # ours: how long an event can be had after it came; late joiners get what is so young
     seen: float = 900.0  # ours: how long an id is remembered: no event is delivered twice within it
 
@@ -22,5 +28,7 @@ MOST_SEEN = 65_536  # ours: ids remembered, likewise
 MOST_WANTED = 4096  # ours: events that are advertised, and not here yet
 MOST_IDS = 512  # ours: ids in one message
 MOST_ADVERTISERS = 8  # ours: of whom an event can be had, remembered for each
+MOST_INJECTED = 1024  # ours: events of a node's own that have yet to get into a topic
+MOST_ENTRANCES = 256  # ours: topics whose members are remembered to publish on
 MOST_PAYLOAD = 65_536  # ours, bytes: larger things belong elsewhere, with an event that names them
 MOST_TOPICS = 64  # ours: of one event

@@ -68,6 +68,10 @@ class Settings:
     churn: float = parameter("Probability that a node goes between two rounds.", default=0.0)
     # StaN 2.2 takes "any" manager and 3 none; the two others are SCAMP, which it names, and Cyclon
     manager: ManagerName = parameter("Who keeps overlays connected and sizes views.", default="given")
+    # StaN 2.2 assumes that a first contact is known
+    discover: bool = parameter(
+        "Nodes find a topic's members by themselves, from one node that is there.", default=False
+    )
     period: float = parameter("Seconds from one walk to the next.", default=30.0)  # StaN 3.2
     # StaN 3: in its supplement, "a global-omniscient approach"
     knowledge: Knowledge = parameter("Walks, or everything at once: the best possible.", default="walks")
@@ -85,6 +89,8 @@ class Settings:
         refuse_unless(0, 1, loss=self.loss, churn=self.churn)
         refuse_unless(1, LONGEST_WAIT, slowest=self.slowest)
         refuse_unless(SHORTEST_PERIOD, LONGEST_PERIOD, period=self.period)
+        if self.discover and self.schedule != "timed":
+            raise UsageError(f"discover needs schedule timed: with {self.schedule} there is no time to ask around.")
         if self.overlay == "erdos-renyi" and self.fanout == "two-way":
             raise UsageError(
                 "fanout two-way goes with overlay fixed: half an Erdos-Renyi digraph is not connected; add --overlay fixed."

@@ -11,7 +11,8 @@ from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.scamp import node as scamp
 from ropewalk.protocols.stan.following import MOST_GONE, Following
 from ropewalk.protocols.stan.neighbours import MOST_DOUBTED, MOST_HOLDERS
-from ropewalk.protocols.stan.node import MOST_PER_HOP, MOST_TURNS, MOST_WAYS
+from ropewalk.protocols.stan.node import MOST_TURNS
+from ropewalk.protocols.stan.walks import MOST_PER_HOP, MOST_WAYS
 
 Count = tuple[str, int, int]  # what is counted, how many there are, how many there may be
 
@@ -31,7 +32,7 @@ class Bounded(Invariant):
 
 def _counts(moment: Moment) -> Iterator[Count]:
     node = moment.stan
-    yield "ways back", max(len(node.ways), len(node.old_ways)), MOST_WAYS
+    yield "ways back", max(len(node.walks.ways), len(node.walks.old_ways)), MOST_WAYS
     yield "topics of the past", len(node.turns), MOST_TURNS
     yield "nodes in doubt", len(node.neighbours.doubted), MOST_DOUBTED
     for other, link in node.neighbours.links.by_id.items():

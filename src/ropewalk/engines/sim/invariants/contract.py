@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ropewalk.engines.sim.population import Population
+from ropewalk.engines.sim.population import Population, stan_of
 from ropewalk.protocols.contract import Effect, Input, Node
 from ropewalk.protocols.stan.node import Node as StanNode
 
@@ -21,8 +21,7 @@ class Moment:
     @property
     def stan(self) -> StanNode:
         """The node, where all are StaN's."""
-        assert isinstance(self.node, StanNode)
-        return self.node
+        return stan_of(self.node)
 
 
 class Invariant:

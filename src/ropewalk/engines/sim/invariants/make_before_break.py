@@ -5,7 +5,7 @@ from typing import ClassVar
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.contract import Disconnect, Input, LinkUp, Received, TimerFired
 from ropewalk.protocols.stan.messages import KeepAlive, Reply, Walk
-from ropewalk.protocols.stan.node import Close, Open
+from ropewalk.protocols.stan.walks import Close, Open
 
 
 class MakeBeforeBreak(Invariant):

@@ -1,14 +1,18 @@
 """No message tells a node that another follows a topic which it does not follow itself (StAN, the property of its title).
 
 Whoever has followed a topic may still be told about it by those that do not know yet that it has gone, for some periods.
-Later, only those that followed it at the same time may turn to it, to find each other again, and name nobody else; and it
-may answer that it follows the topic no longer.
+A publisher that finds it by what it has said of itself before may hand it an event, for the time of a lease. Later, only
+those that followed it at the same time may turn to it, to find each other again, and name nobody else; and it may answer
+that it follows the topic no longer.
 """
 
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.engines.sim.liars import Liar
 from ropewalk.protocols.contract import Leave, Message, Send, Subscribe, Unsubscribe
+from ropewalk.protocols.discovery import settings as discovery
+from ropewalk.protocols.dissemination.messages import Inject, Taken
 from ropewalk.protocols.sampling.contract import Left, ManagerName
 
 FOR_GOOD = float("inf")
@@ -24,11 +28,14 @@ class NoDisclosure(Invariant):
     name: ClassVar[str] = "no disclosure"
 
     def __init__(self) -> None:
+        self._liars: dict[int, None] = {}  # they tell each other what they like
         self._times: dict[tuple[int, int], tuple[float, float]] = {}  # (node, topic) -> from when, until when
 
     def before(self, moment: Moment) -> None:
         """See `Invariant`."""
         me, event = moment.node.me.id, moment.event
+        if isinstance(moment.node, Liar):
+            self._liars[me] = None
         if isinstance(event, Subscribe):
             self._times[me, event.topic] = (moment.now, FOR_GOOD)
         ending = [event.topic] if isinstance(event, Unsubscribe) else []
@@ -38,15 +45,17 @@ class NoDisclosure(Invariant):
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         for effect in moment.effects:
-            if not isinstance(effect, Send) or isinstance(effect.message, Left):
-                continue
+            if not isinstance(effect, Send) or isinstance(effect.message, Left | Taken):
+                continue  # they answer whoever has named the topic itself
             message = effect.message
-            for topic in message.topics:
+            for topic in message.topics if effect.to.id not in self._liars else ():
                 if not self._may_be_told(effect.to.id, topic, message, moment):
                     return f"tells {effect.to.id}, which does not follow {topic}, about it by a {message.kind}"
         return None
 
     def _may_be_told(self, node: int, topic: int, message: Message, moment: Moment) -> bool:
         settings, until = moment.stan.settings, self._times.get((node, topic), NEVER)[1]
+        if isinstance(message, Inject):  # discovery names whoever has not been heard to go, for as long as a lease
+            return moment.now <= until + discovery.Settings().lease
         together = self._times.get((moment.node.me.id, topic), NEVER)[0] <= until and message.contacts() <= 1
         return together or moment.now <= until + GRACE[settings.manager] * settings.period

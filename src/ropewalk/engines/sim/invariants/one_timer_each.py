@@ -6,7 +6,8 @@ from typing import ClassVar
 from ropewalk.engines.sim.invariants.contract import Invariant
 from ropewalk.engines.sim.population import Population
 from ropewalk.protocols.sampling.contract import Check
-from ropewalk.protocols.stan.node import Open, Tidy
+from ropewalk.protocols.stan.node import Tidy
+from ropewalk.protocols.stan.walks import Open
 
 
 class OneTimerEach(Invariant):

@@ -5,10 +5,12 @@ from ropewalk.engines.sim.invariants.bounded import Bounded
 from ropewalk.engines.sim.invariants.caches_bounded import CachesBounded
 from ropewalk.engines.sim.invariants.connected import Connected
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.engines.sim.invariants.discovery_leaks import DiscoveryLeaks
 from ropewalk.engines.sim.invariants.everybody_gets_it import EverybodyGetsIt
 from ropewalk.engines.sim.invariants.link_counts import LinkCounts
 from ropewalk.engines.sim.invariants.make_before_break import MakeBeforeBreak
 from ropewalk.engines.sim.invariants.no_disclosure import NoDisclosure
+from ropewalk.engines.sim.invariants.no_orphan import NoOrphan
 from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
 from ropewalk.engines.sim.invariants.one_timer_each import OneTimerEach
 from ropewalk.engines.sim.invariants.only_followers import OnlyFollowers
@@ -35,8 +37,10 @@ def all_invariants() -> list[Invariant]:
         Bounded(),
         CachesBounded(),
         NoDisclosure(),
+        DiscoveryLeaks(),
         Quiescent(),
         OneTimerEach(),
+        NoOrphan(),
         Connected(),
         StronglyConnected(),
         OnlyFollowers(),

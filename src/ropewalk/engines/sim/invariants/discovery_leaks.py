@@ -1,0 +1,57 @@
+"""Discovery tells strangers tags and contacts, never a topic, and names as members only those who have said so themselves.
+
+What it does tell, and to whom, is listed in `docs/discovery.md`.
+"""
+
+from typing import ClassVar
+
+from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.protocols.contract import Contact, Effect, Received, Send, Subscribe
+from ropewalk.protocols.discovery.messages import Found, OfTag, Serve, Served
+from ropewalk.protocols.discovery.settings import Settings
+from ropewalk.protocols.stan.node import Node
+
+
+class DiscoveryLeaks(Invariant):
+    """Checked for everything that discovery sends."""
+
+    name: ClassVar[str] = "discovery leaks"
+
+    def __init__(self, lease: float = Settings().lease) -> None:
+        self.lease = lease
+        self._topics: dict[int, None] = {}  # all that anybody has followed
+        self._said: dict[tuple[Node, int, int], float] = {}  # (where, tag, who) -> when it said last that it serves it
+
+    def before(self, moment: Moment) -> None:
+        """See `Invariant`."""
+        match moment.event:
+            case Subscribe():
+                self._topics[moment.event.topic] = None
+            case Received(sender, Serve()):
+                self._said[moment.stan, moment.event.message.tag, sender.id] = moment.now
+
+    def after(self, moment: Moment) -> str | None:
+        """See `Invariant`."""
+        for effect in moment.effects:
+            wrong = self._wrong_with(effect, moment)
+            if wrong is not None:
+                return wrong
+        return None
+
+    def _wrong_with(self, effect: Effect, moment: Moment) -> str | None:
+        if not isinstance(effect, Send) or not isinstance(effect.message, OfTag):
+            return None
+        message = effect.message
+        if message.tag in self._topics or message.topics:
+            return f"names a topic by a {type(message).__name__}"
+        serving = message.serving if isinstance(message, Found | Served) else ()
+        for contact in serving:
+            if not self._has_said_so(moment, message.tag, contact):
+                return f"names {contact.id} as a member, which has not said so here"
+        return None
+
+    def _has_said_so(self, moment: Moment, tag: int, contact: Contact) -> bool:
+        if contact.id == moment.node.me.id:
+            return True
+        said = self._said.get((moment.stan, tag, contact.id))
+        return said is not None and moment.now <= said + self.lease

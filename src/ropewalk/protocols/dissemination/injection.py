@@ -1,0 +1,114 @@
+"""Getting events into topics that their publisher does not follow: through members found by discovery.
+
+Ours (the papers let only followers publish): an event is handed to three members at once, each of which spreads it as if it
+had come from a neighbour. One that says so suffices; if none does, others are tried, and if that fails whoever published
+it is told. Members that let an event in are remembered for a while.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ropewalk.protocols.contract import Contact, Effect, Event, Report, SetTimer
+from ropewalk.protocols.dissemination.messages import Inject, Taken
+from ropewalk.protocols.dissemination.settings import MOST_ENTRANCES, MOST_INJECTED, Settings
+from ropewalk.protocols.links import Links
+
+Seek = Callable[[int, float], list[Effect]]
+"""Look for members of a topic; `Injections.found` is told of whoever is found, once."""
+Key = tuple[int, int]  # event, topic
+
+
+@dataclass(frozen=True, slots=True)
+class Await:
+    """Time for an entrance to have answered."""
+
+    event: int
+    topic: int
+    attempt: int
+
+
+@dataclass(slots=True)
+class Injected:
+    """An event that is not known to be in yet."""
+
+    event: Event
+    attempt: int = 0  # how often entrances were tried
+    asked: dict[int, None] = field(default_factory=dict)  # who has been tried
+    seeking: bool = False  # until members are found, or are not
+
+
+class Injections:
+    """The events of one node that have yet to get into a topic."""
+
+    __slots__ = ("entrances", "links", "open", "seek", "settings")
+
+    def __init__(self, settings: Settings, links: Links, seek: Seek) -> None:
+        self.settings, self.links, self.seek = settings, links, seek
+        self.open: dict[Key, Injected] = {}  # at most MOST_INJECTED
+        self.entrances: dict[
+            int, tuple[tuple[Contact, ...], float]
+        ] = {}  # topic -> members, until when; MOST_ENTRANCES
+
+    def publish(self, event: Event, topic: int, now: float) -> list[Effect]:
+        """Get an event into a topic."""
+        if (event.id, topic) in self.open:
+            return []
+        if len(self.open) >= MOST_INJECTED:
+            return [Report(event, topic, "too many others are waiting to get into their topics")]
+        self.open[event.id, topic] = Injected(event)
+        return self._try((event.id, topic), now)
+
+    def found(self, topic: int, contacts: tuple[Contact, ...], now: float) -> list[Effect]:
+        """Members of a topic, as far as they could be found."""
+        waiting = [key for key, injected in self.open.items() if key[1] == topic and injected.seeking]
+        if contacts and waiting:
+            self._remember(topic, contacts, now)
+        effects: list[Effect] = []
+        for key in waiting:
+            self.open[key].seeking = False
+            effects += self._try(key, now) if contacts else self._wait(key)
+        return effects
+
+    def taken(self, sender: Contact, taken: Taken) -> list[Effect]:
+        """An entrance has let it in."""
+        injected = self.open.get((taken.event, taken.topic))
+        if injected is not None and sender.id in injected.asked:
+            del self.open[taken.event, taken.topic]
+        return []
+
+    def fire(self, timer: Await, now: float) -> list[Effect]:
+        """Nobody has answered, or nobody was found: try others, or give up."""
+        key = (timer.event, timer.topic)
+        injected = self.open.get(key)
+        if injected is None or injected.seeking or injected.attempt != timer.attempt:
+            return []
+        if injected.attempt >= self.settings.entries:
+            del self.open[key]
+            return [Report(injected.event, timer.topic, "no member of the topic could be reached")]
+        return self._try(key, now)
+
+    def _try(self, key: Key, now: float) -> list[Effect]:
+        injected, topic = self.open[key], key[1]
+        contacts, until = self.entrances.get(topic, ((), now))
+        fresh = [contact for contact in contacts if contact.id not in injected.asked] if until > now else []
+        if not fresh:
+            self.entrances.pop(topic, None)
+            injected.seeking = True
+            injected.asked.clear()  # a second time round they may be there
+            return self.seek(topic, now)
+        effects = self._wait(key)
+        for contact in fresh[: self.settings.entrances]:
+            injected.asked[contact.id] = None
+            effects += self.links.post(contact, Inject(injected.event, topic), now)
+        return effects
+
+    def _wait(self, key: Key) -> list[Effect]:
+        injected = self.open[key]
+        injected.attempt += 1
+        return [SetTimer(self.settings.entry, Await(*key, injected.attempt))]
+
+    def _remember(self, topic: int, contacts: tuple[Contact, ...], now: float) -> None:
+        self.entrances.pop(topic, None)
+        self.entrances[topic] = (contacts, now + self.settings.remembered)
+        if len(self.entrances) > MOST_ENTRANCES:
+            del self.entrances[next(iter(self.entrances))]

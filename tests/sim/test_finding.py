@@ -1,0 +1,98 @@
+"""Nodes that are told nobody: they find a topic's members, get into its overlay, publish where they follow nothing."""
+
+from dataclasses import replace
+
+import pytest
+
+from ropewalk.engines.sim.deliveries import Deliveries
+from ropewalk.engines.sim.network import Loss, Partition, Rule, WideArea, Window
+from ropewalk.engines.sim.population import Act
+from ropewalk.engines.sim.simulator import Observer
+from ropewalk.protocols.contract import Contact, Effect, Event, Input, Join, Publish, Report
+from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
+from ropewalk.protocols.stan.node import Node
+from ropewalk.protocols.stan.settings import Settings
+from towns import PERIOD, TIMED, Town, members
+
+FINDING = replace(TIMED, manager="scamp", learn=True, discover=True, rounds=16)
+
+
+class Reports(Observer):
+    """What publishers were told."""
+
+    def __init__(self) -> None:
+        self.all: list[Report] = []
+
+    def handled(self, process, event: Input, effects: list[Effect], now: float) -> None:
+        self.all += [effect for effect in effects if isinstance(effect, Report)]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_nodes_that_know_one_other_get_into_all_their_topics(seed: int) -> None:
+    Town(settings=FINDING, seed=seed, rules=[WideArea(seed)], nodes=30).play().at_rest()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_newcomers_find_topics_while_messages_are_lost(seed: int) -> None:
+    followed = members(24, 3, seed)
+    nodes = sorted({node for held in followed.values() for node in held})
+    acts = []
+    for place, node in enumerate(nodes[::3]):
+        acts += [Act(PERIOD * (1 + place / 2), node, "crash"), Act(PERIOD * (3 + place / 2), node, "restart")]
+    rules: list[Rule] = [Loss(seed, 0.1), WideArea(seed)]
+    town = Town(settings=replace(FINDING, rounds=20), seed=seed, rules=rules, followed=followed, acts=acts).play()
+    for topic, views in town.population.views().items():
+        assert set(views) == set(followed[topic])
+        assert all(views.values())
+
+
+def publishing(town: Town, publisher: int, topics: tuple[int, ...], at: float, size: int = 8) -> Act:
+    return Act(at, publisher, "publish", event=Event(7_000_000 + int(at), publisher, topics, b"x" * size))
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.2])
+def test_an_event_gets_into_topics_that_its_publisher_does_not_follow(loss: float) -> None:
+    followed = members(30, 4, 1)
+    stranger = next(node for node in followed[1] if node not in followed[3] and node not in followed[4])
+    deliveries, reports = Deliveries(), Reports()
+    rules: list[Rule] = [Loss(1, loss), WideArea(1)]
+    town = Town(settings=FINDING, rules=rules, followed=followed, observers=[deliveries, reports])
+    town.acts = [publishing(town, stranger, (1, 3, 4), PERIOD * at) for at in (4, 5, 6)]
+    town.play()
+    due = deliveries.ledger.due(town.population)
+    assert {node.me.id for _, node in due} == {*followed[1], *followed[3], *followed[4]} - {stranger}
+    assert all(node in published.delivered for published, node in due)
+    assert reports.all == []
+
+
+def test_whoever_publishes_where_nobody_is_is_told() -> None:
+    reports = Reports()
+    town = Town(settings=FINDING, rules=[WideArea(1)], observers=[reports])
+    town.acts = [publishing(town, town.ids[0], (999,), 3 * PERIOD)]
+    town.play().at_rest()
+    assert [(report.topic, report.why) for report in reports.all] == [(999, "no member of the topic could be reached")]
+
+
+def test_what_is_too_large_is_refused_at_once() -> None:
+    node = Node(Contact(1), Settings(schedule="timed"), 1, 1)
+    node.handle(Join(()), 0.0)
+    large = Event(1, 1, (5, 6), b"x" * (MOST_PAYLOAD + 1))
+    told = node.handle(Publish(large), 1.0)
+    assert [type(effect) for effect in told] == [Report, Report]
+
+
+def test_without_having_joined_nobody_can_be_found() -> None:
+    reports = Reports()
+    town = Town(settings=replace(FINDING, discover=False), rules=[WideArea(1)], observers=[reports])
+    town.acts = [publishing(town, town.ids[0], (999,), 3 * PERIOD)]
+    town.play()
+    assert [report.topic for report in reports.all] == [999]
+
+
+def test_a_partition_that_lasts_until_everybody_has_been_given_up_heals() -> None:
+    """Neighbours have long forgotten each other; seeds and those who keep contacts for topics have not."""
+    followed = members(20, 2, 1)
+    nodes = sorted({node for held in followed.values() for node in held})
+    apart = Partition(Window(4 * PERIOD, 40 * PERIOD), frozenset(nodes[::2]))
+    settings = replace(FINDING, rounds=110)
+    Town(settings=settings, rules=[apart, WideArea(1)], followed=followed).play().at_rest()

@@ -1,9 +1,9 @@
 """No message tells a node that another follows a topic which it does not follow itself (StAN, the property of its title).
 
 Whoever has followed a topic may still be told about it by those that do not know yet that it has gone, for some periods.
-A publisher that finds it by what it has said of itself before may hand it an event, for the time of a lease. Later, only
-those that followed it at the same time may turn to it, to find each other again, and name nobody else; and it may answer
-that it follows the topic no longer.
+Where nodes find each other by discovery, it can be found by what it has said of itself before for the time of a lease: it
+may be handed an event by a publisher, and be turned to by somebody who names nobody else. Later, only those that followed
+it at the same time may turn to it; and it may answer that it follows the topic no longer.
 """
 
 from typing import ClassVar
@@ -55,7 +55,10 @@ class NoDisclosure(Invariant):
 
     def _may_be_told(self, node: int, topic: int, message: Message, moment: Moment) -> bool:
         settings, until = moment.stan.settings, self._times.get((node, topic), NEVER)[1]
-        if isinstance(message, Inject):  # discovery names whoever has not been heard to go, for as long as a lease
-            return moment.now <= until + discovery.Settings().lease
+        named = isinstance(message, Inject) or (settings.discover and message.contacts() <= 1)
+        if (
+            named and moment.now <= until + discovery.Settings().lease
+        ):  # whoever has not been heard to go is still found
+            return True
         together = self._times.get((moment.node.me.id, topic), NEVER)[0] <= until and message.contacts() <= 1
         return together or moment.now <= until + GRACE[settings.manager] * settings.period

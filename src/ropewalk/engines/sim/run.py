@@ -1,4 +1,4 @@
-"""One StaN run in the simulator on a stored universe: the same tables as the batch engine's, from messages and timers."""
+"""One run in the simulator on a stored universe: the same tables as the batch engine's, from messages and timers."""
 
 import gc
 from collections.abc import Iterable, Iterator
@@ -61,7 +61,7 @@ class Played:
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
-    """Run StaN on a universe and write its tables into a draft."""
+    """Run a protocol on a universe and write its tables into a draft."""
     with phase("read the universe"):
         _refuse_too_large(spark, universe, job.settings)
         members = members_of(spark, universe)

@@ -40,7 +40,7 @@ from ropewalk.protocols.stan.messages import Announce, KeepAlive, Message, Relay
 from ropewalk.protocols.stan.neighbours import Neighbours
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.protocols.stan.weights import weigher
-from ropewalk.protocols.view import View
+from ropewalk.protocols.view import View, Weigh
 from ropewalk.seeds import chance, pick, stream, unit
 
 MOST_PER_HOP = 64  # ours: neighbours that one node may add to a walk; far more than ln n + c for any number of nodes
@@ -74,7 +74,7 @@ class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "eras", "events", "lock_step", "me", "neighbours", "old_ways", "seed", "settings", "tidying", "topics", "turns",
+        "eras", "events", "key", "lock_step", "me", "neighbours", "old_ways", "seed", "settings", "tidying", "topics", "turns",
         "walk_stream", "walking", "ways", "weigh",
     )  # fmt: skip
 
@@ -86,9 +86,9 @@ class Node:
         key: int,
         *,
         events: MakeEvents = dissemination.Node,
-        walking: bool = True,  # or views stay as their managers make them
+        walking: bool = True,  # or views stay as their managers make them, and every topic ranks others in its own way
     ) -> None:
-        self.me, self.settings, self.seed, self.walking = me, settings, seed, walking
+        self.me, self.settings, self.seed, self.key, self.walking = me, settings, seed, key, walking
         self.weigh = weigher(settings.weight, me.id, key)
         self.walk_stream = stream(seed, "walk")
         self.lock_step = settings.schedule == "sync"
@@ -286,7 +286,7 @@ class Node:
             return []
         others = tuple(dict.fromkeys(contact for contact in command.contacts if contact.id != self.me.id))
         command = replace(command, contacts=others)
-        overlay = Overlay(topic, View(self.me.id, self.weigh))
+        overlay = Overlay(topic, View(self.me.id, self._ranking_on(topic)))
         connectivity = command.level.connectivity or self.settings.connectivity
         manager = sampling.manager_of(self.settings.manager, self.me, overlay, self.seed, connectivity)
         following = Following(overlay, manager, command.level, mix_long(topic, self.walk_stream))
@@ -305,6 +305,10 @@ class Node:
                 effects.append(SetTimer(share * self.settings.period, Tidy()))
                 self.tidying = True
         return effects
+
+    def _ranking_on(self, topic: int) -> Weigh:
+        """Ours: the same on all topics is what aligns them, even where only managers ask who is better."""
+        return self.weigh if self.walking else weigher("keyed", self.me.id, chance(self.key, "apart", topic))
 
     def _unsubscribe(self, topic: int, now: float) -> list[Effect]:
         following = self.topics.get(topic)

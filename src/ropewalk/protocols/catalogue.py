@@ -10,6 +10,7 @@ from ropewalk.protocols.baselines.gossipsub import messages as gossipsub_message
 from ropewalk.protocols.baselines.gossipsub.node import Node as GossipsubNode
 from ropewalk.protocols.baselines.gossipsub.settings import Settings as GossipsubSettings
 from ropewalk.protocols.contract import Contact, Node
+from ropewalk.protocols.dissemination import messages as event_messages
 from ropewalk.protocols.sampling import catalogue as sampling
 from ropewalk.protocols.stan import messages as stan_messages
 from ropewalk.protocols.stan import settings as stan
@@ -77,7 +78,7 @@ PROTOCOLS = {
                 "scamp": _variant(_stan, manager="scamp", learn=True),
                 "cyclon": _variant(_stan, manager="cyclon", snoop=True, adaptive=True),
             },
-            messages=get_args(stan_messages.Message) + get_args(sampling.Message),
+            messages=get_args(stan_messages.Message) + get_args(sampling.Message) + get_args(event_messages.Message),
         ),
         Entry(
             name="flood",

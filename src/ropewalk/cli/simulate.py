@@ -202,7 +202,7 @@ def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
 def _say_what_was_not_examined(run: Executed) -> None:
     examined = {group for measure, group, _ in run.rows if measure == "physical.components"}
     for stage in (INITIAL, FINAL):
-        if stage not in examined and run.document["connections"][stage]["max"] > 0:
+        if stage not in examined and run.document["lvs"][stage]["max"] > 0:
             say(
                 f"the graph of all connections at stage {stage} is too large to be examined as a whole; the table has it."
             )

@@ -1,6 +1,7 @@
 """Rivals on the same overlays, network and faults: who gets events, and at what cost. Their invariants are on."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ each_rival = pytest.mark.parametrize("protocol", RIVALS)
 def town_of(protocol: str, *, lossless: bool = True, watching: tuple[Observer, ...] = (), **more) -> Town:
     rules = [*more.pop("rules", ()), WideArea(1)]
     invariants = invariants_of(protocol, lossless=lossless)
-    usual = {"settings": SETTINGS, "nodes": 44}
+    usual: dict[str, Any] = {"settings": SETTINGS, "nodes": 44}
     return Town(**usual | more, protocol=protocol, rules=rules, invariants=invariants, observers=list(watching))
 
 
@@ -122,6 +123,24 @@ def test_one_connection_serves_all_topics(protocol: str) -> None:
     town = town_of(protocol, followed=members(20, 5, 1, share=1.0), nodes=20)
     town.simulator.run(2 * PERIOD)
     assert all(len(process.linked) <= 19 for process in town.simulator.processes.values())
+
+
+@pytest.mark.parametrize("manager", ["given", "scamp", "cyclon"])
+def test_nothing_is_aligned_under_a_flood_whoever_manages_views(manager) -> None:
+    """Managers ask who is better as well; if that were the same on all topics, Cyclon alone would align them."""
+
+    def distinct(town: Town) -> int:
+        held: dict[int, set[int]] = {}
+        for views in town.population.views().values():
+            for node, view in views.items():
+                held.setdefault(node, set()).update(view)
+        return sum(map(len, held.values()))
+
+    settings = replace(SETTINGS, manager=manager, connectivity=0.9)
+    town = Town(settings=settings, followed=members(40, 5, 1, share=1.0), protocol="flood", invariants=[])
+    before = distinct(town)
+    town.play()
+    assert 0.9 * before < distinct(town) < 1.1 * before
 
 
 @each_rival

@@ -66,7 +66,7 @@ def test_an_unknown_set(refused) -> None:
 
 def test_an_unknown_protocol(refused, universe: Path) -> None:
     code, said = refused("simulate", "gossip", str(universe))
-    assert (code, said) == (2, "protocol 'gossip' is not known; choose one of: stan.")
+    assert (code, said) == (2, "protocol 'gossip' is not known; choose one of: stan, flood, gossipsub.")
 
 
 def test_an_engine_that_cannot_run_it(refused, universe: Path) -> None:
@@ -341,3 +341,27 @@ def test_what_an_engine_cannot_do(refused, universe: Path, told: str, said: str)
     code, words = refused("simulate", "stan", str(universe), *told.split())
     assert code == 2
     assert words.startswith(said)
+
+
+@pytest.mark.parametrize("protocol", ["flood", "gossipsub"])
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("", "engine 'batch' cannot run {}; choose one of: sim."),
+        (
+            "--engine sim --schedule sync",
+            "--schedule sync makes no sense with {}, whose nodes have timers of their own; drop it.",
+        ),
+        ("--engine sim --weight pair", "--weight plays no part in {}; drop it."),
+        ("--engine sim --no-learn", "--learn plays no part in {}; drop it."),
+        ("--engine sim --strict", "--strict is about stan as printed, and plays no part in {}; drop it."),
+    ],
+)
+def test_what_makes_no_sense_with_a_rival(refused, universe: Path, protocol: str, told: str, said: str) -> None:
+    answer = refused("simulate", protocol, str(universe), *told.split())
+    assert answer == (2, said.format(protocol))
+
+
+def test_a_rival_that_needs_no_manager(refused, universe: Path) -> None:
+    answer = refused("simulate", "gossipsub", str(universe), "--engine", "sim", "--manager", "scamp")
+    assert answer == (2, "--manager plays no part in gossipsub; drop it.")

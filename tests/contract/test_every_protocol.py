@@ -1,5 +1,6 @@
 """What holds for the nodes of every protocol in the catalogue, in each of its variants."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import fields, replace
 
@@ -8,10 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ropewalk.engines.sim.invariants.bounded import Bounded
+from ropewalk.engines.sim.invariants.caches_bounded import CachesBounded
 from ropewalk.engines.sim.invariants.contract import Moment
+from ropewalk.engines.sim.invariants.gossipsub_bounds import GossipsubBounds
 from ropewalk.engines.sim.invariants.link_counts import LinkCounts
+from ropewalk.engines.sim.invariants.mesh_links import MeshLinks
 from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
+from ropewalk.engines.sim.invariants.watch import invariants_of
 from ropewalk.engines.sim.network import Duplication, Latency, Loss, Network, Reordering, Rule
 from ropewalk.engines.sim.record import Trace
 from ropewalk.engines.sim.simulator import Observer, Simulator
@@ -19,13 +24,16 @@ from ropewalk.protocols.catalogue import PROTOCOLS, Entry
 from ropewalk.protocols.contract import (
     Connect,
     Contact,
+    Deliver,
     Disconnect,
     Effect,
+    Event,
     Input,
     Leave,
     LinkDown,
     LinkUp,
     Node,
+    Publish,
     Received,
     Send,
     SetTimer,
@@ -34,13 +42,15 @@ from ropewalk.protocols.contract import (
     Unsubscribe,
     size_of,
 )
-from ropewalk.protocols.stan.node import Node as StanNode
 
 VARIANTS = [(entry, variant) for entry in PROTOCOLS.values() for variant in entry.variants]
 NAMES = [f"{entry.name} {variant}" for entry, variant in VARIANTS]
 TOPICS = (11, 12)
 NODES = [Contact(1000 * number) for number in range(1, 9)]
 MINUTES = 10 * 60.0
+# those that need to know nothing but the node as it is
+OF_ONE_MOMENT = (ViewBounds, NoSelfLink, LinkCounts, Bounded, CachesBounded, GossipsubBounds, MeshLinks)
+TACITURN = ("gossipsub",)  # when nothing happens they say nothing
 
 each = pytest.mark.parametrize(("entry", "variant"), VARIANTS, ids=NAMES)
 
@@ -109,6 +119,33 @@ def test_a_copy_of_a_node_goes_on_as_the_node(entry: Entry, variant: str) -> Non
     simulator.run(MINUTES)
 
 
+def events(simulator: Simulator, publishers: Sequence[Contact]) -> list[Event]:
+    """An event of each on every topic, one second after the other, while all are there."""
+    published = []
+    for number, contact in enumerate(publishers):
+        for topic in TOPICS:
+            published.append(Event(100 * number + topic, contact.id, (topic,), b"news"))
+            simulator.tell(contact.id, Publish(published[-1]), after=number)
+    return published
+
+
+@each
+def test_everybody_gets_every_event_once_and_nobody_else_does(entry: Entry, variant: str) -> None:
+    effects = Effects()
+    simulator = town(entry, variant, [], effects)
+    simulator.run(MINUTES)
+    stranger = Contact(9000)  # it follows something else, and is linked all the same
+    simulator.start(entry.variants[variant](stranger, 7))
+    simulator.tell(stranger.id, Subscribe(13, (NODES[0],)))
+    simulator.run(MINUTES + 60)
+    published = events(simulator, NODES)
+    simulator.run(2 * MINUTES)
+    for contact in NODES:
+        got = [effect.event.id for effect in effects.by_node[contact.id] if isinstance(effect, Deliver)]
+        assert sorted(got) == sorted(event.id for event in published if event.publisher != contact.id)
+    assert not any(isinstance(effect, Deliver) for effect in effects.by_node[stranger.id])
+
+
 @each
 @pytest.mark.parametrize("rules", [[Loss(1, 0.3)], [Duplication(1, 0.3)], [Reordering(1, 0.3, 60.0)]])
 def test_lost_doubled_and_overtaken_messages_stop_nobody(entry: Entry, variant: str, rules: list[Rule]) -> None:
@@ -116,6 +153,8 @@ def test_lost_doubled_and_overtaken_messages_stop_nobody(entry: Entry, variant: 
     simulator = town(entry, variant, rules, effects)
     simulator.run(MINUTES)
     effects.by_node.clear()
+    if entry.name in TACITURN:
+        events(simulator, NODES)
     simulator.run(2 * MINUTES)
     talking = [node for node, wanted in effects.by_node.items() if any(isinstance(each, Send) for each in wanted)]
     assert len(talking) > len(NODES) / 2  # who lost all its first contacts has nobody to talk to
@@ -182,8 +221,8 @@ def test_hostile_messages_are_survived(entry: Entry, variant: str, data) -> None
             for effect in effects:
                 assert not (isinstance(effect, Send | Connect) and _target(effect).id == victim.id)
                 assert not isinstance(effect, Send) or size_of(effect.message) < 2**16
-        if isinstance(node, StanNode):
-            for invariant in (ViewBounds(), NoSelfLink(), LinkCounts(), Bounded()):
+        for invariant in invariants_of(entry.name):
+            if isinstance(invariant, OF_ONE_MOMENT):
                 assert invariant.after(Moment(node, last, simulator.now)) is None
     for timer in [effect.timer for effect in node.handle(Subscribe(99, ()), 60.0) if isinstance(effect, SetTimer)]:
         node.handle(TimerFired(timer), 61.0)

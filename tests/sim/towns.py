@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 
 from ropewalk.engines.sim import rounds, timed
 from ropewalk.engines.sim.invariants.contract import Invariant
-from ropewalk.engines.sim.invariants.watch import Watch
+from ropewalk.engines.sim.invariants.watch import Watch, invariants_of
 from ropewalk.engines.sim.network import Network, Rule
 from ropewalk.engines.sim.population import Act, Population, Views
 from ropewalk.engines.sim.simulator import Observer, Simulator
+from ropewalk.protocols.catalogue import PROTOCOLS, Make
 from ropewalk.protocols.contract import Level
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.seeds import chance, pick
 
 PERIOD = 10.0
@@ -55,15 +56,18 @@ class Town:
     rules: Sequence[Rule] = ()
     acts: Iterable[Act] = ()
     levels: dict[int, Level] = field(default_factory=dict)
-    invariants: list[Invariant] | None = None  # None: all
+    invariants: list[Invariant] | None = None  # None: all that go with the protocol
     observers: list[Observer] = field(default_factory=list)
     followed: dict[int, list[int]] = field(default_factory=dict)
+    protocol: str = NAME
+    make: Make | None = None  # None: as the catalogue says
 
     def __post_init__(self) -> None:
         self.followed = self.followed or members(self.nodes, self.topics, self.seed)
-        self.watch = Watch(self.invariants)
+        self.watch = Watch(invariants_of(self.protocol) if self.invariants is None else self.invariants)
         self.simulator = Simulator(Network(self.rules), [self.watch, *self.observers])
-        self.population = Population(self.simulator, self.followed, self.settings, self.seed, self.levels)
+        make = self.make or PROTOCOLS[self.protocol].make
+        self.population = Population(self.simulator, self.followed, self.settings, self.seed, self.levels, make)
         how = timed if self.settings.schedule == "timed" else rounds
         how.begin(self.population, given_views(self.followed, self.settings, self.seed))
 

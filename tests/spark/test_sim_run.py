@@ -93,6 +93,8 @@ def test_what_is_usual_depends_on_the_engine(universe: Store) -> None:
     assert chosen(universe, {"churn": 0.1}, "sim").manager == "scamp"
     assert chosen(universe, {"churn": 0.1, "schedule": "sync"}, "sim").manager == "given"
     assert chosen(universe, {"churn": 0.1, "manager": "cyclon"}, "sim").manager == "cyclon"
+    assert chosen(universe, {"churn": 0.1}, "sim", "flood").manager == "scamp"
+    assert chosen(universe, {"churn": 0.1}, "sim", "gossipsub").manager == "given"  # it has none
 
 
 @pytest.mark.parametrize("settings", [TIMED, LOCK_STEP, Settings(schedule="timed", manager="cyclon")])
@@ -103,6 +105,29 @@ def test_the_command_of_a_run_leads_to_its_settings(universe: Store, settings: S
     assert all(words[words.index(f"--{name}") + 1] == str(value) for name, value in named.items())
     again = chosen(universe, named, "sim")
     assert {name: getattr(again, name) for name in told} == told
+
+
+@pytest.mark.parametrize(("protocol", "brings"), [("flood", "push"), ("gossipsub", "publication")])
+def test_rivals_fill_the_same_tables(
+    spark: Session, universe: Store, tmp_path: Path, protocol: str, brings: str
+) -> None:
+    settings = chosen(universe, {"rounds": 6, "connectivity": 0.99, "churn": 0.02}, "sim", protocol)
+    job = Job(
+        settings=settings, seed=1, engine="sim", protocol=protocol, keep=frozenset({"traffic", "links"}), events=20
+    )
+    out = tmp_path / protocol
+    run = execute(universe, job, out, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
+    store = Store.open(out)
+    assert problems_of(spark, store.path) == []
+    assert run.document["missed"] == 0
+    assert run.document["delivered"] > 100
+    assert run.document["traffic"] == {}  # what StaN's walks cost is not theirs
+    sent = read_table(spark, store, TRAFFIC).where(F.col("kind") == brings).agg(F.sum("messages")).first()
+    assert sent is not None
+    assert sent[0] == round(run.document["frames_per_delivery"] * run.document["delivered"])
+    assert read_table(spark, store, DELIVERIES).count() > 100
+    assert read_table(spark, store, LINKS).where(F.col("stage") == "final").count() > 0
+    assert run.document["again"].startswith(f"ropewalk simulate {protocol} UNIVERSE --seed 1 --engine sim --rounds 6")
 
 
 def test_without_rounds_nothing_has_been_sent(spark: Session, universe: Store, tmp_path: Path) -> None:

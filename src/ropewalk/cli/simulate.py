@@ -15,7 +15,7 @@ from ropewalk.errors import UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, Executed, chosen, execute, settings_of, usual_place
 from ropewalk.protocols.catalogue import PROTOCOLS, find
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
-from ropewalk.protocols.stan.settings import STRICT, WALKING, Settings
+from ropewalk.protocols.stan.settings import NAME, STRICT, WALKING, Settings
 from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
@@ -95,7 +95,13 @@ def command(
     engine = cast("Engine", engine)
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
-    settings = chosen(universe, told, engine)
+    settings = chosen(universe, told, engine, protocol)
+    if settings.schedule not in entry.schedules:
+        raise UsageError(
+            f"--schedule {settings.schedule} makes no sense with {protocol}, whose nodes have timers of their own; drop it."
+        )
+    if strict and protocol != NAME:
+        raise UsageError(f"--strict is about {NAME} as printed, and plays no part in {protocol}; drop it.")
     if strict:
         _refuse_additions(settings)
     job = Job(
@@ -198,7 +204,7 @@ def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
 def _say_what_was_not_examined(run: Executed) -> None:
     examined = {group for measure, group, _ in run.rows if measure == "physical.components"}
     for stage in (INITIAL, FINAL):
-        if stage not in examined and run.document["connections"][stage]["max"] > 0:
+        if stage not in examined and run.document["lvs"][stage]["max"] > 0:
             say(
                 f"the graph of all connections at stage {stage} is too large to be examined as a whole; the table has it."
             )

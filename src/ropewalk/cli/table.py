@@ -35,14 +35,15 @@ def show_run(document: dict[str, Any]) -> None:
         table.add_row(
             words,
             f"{before['mean']:.1f} -> {after['mean']:.1f}",
-            f"{_change(before['mean'], after['mean']):+.0f} %",
+            _change(before["mean"], after["mean"]),
             f"{before['p99']:.0f} -> {after['p99']:.0f}",
             f"{before['max']:.0f} -> {after['max']:.0f}",
         )
     console.print(table)
     if document["settings"]["fitness"]:
         console.print(_overlays(document))
-    console.print(f"{document['traffic']['messages']:.0f} messages sent{_with_ids(document['traffic'])}")
+    if document["traffic"]:
+        console.print(f"{document['traffic']['messages']:.0f} messages sent{_with_ids(document['traffic'])}")
     if "events" in document:
         console.print(_events(document))
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
@@ -74,5 +75,7 @@ def _with_ids(traffic: dict[str, float]) -> str:
     return f", with {traffic['ids']:.0f} ids in them" if "ids" in traffic else ""
 
 
-def _change(before: float, after: float) -> float:
-    return 100 * (after / before - 1) if before else 0.0
+def _change(before: float, after: float) -> str:
+    if not before and after:
+        return ""  # of nothing
+    return f"{100 * (after / before - 1) if before else 0.0:+.0f} %"

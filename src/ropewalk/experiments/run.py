@@ -13,7 +13,8 @@ from ropewalk.engines.sim import run as sim
 from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.measures.summary import Row, summary
 from ropewalk.measures.together import measured
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.catalogue import PROTOCOLS
+from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import struct_of, write_table
 from ropewalk.tables.schema import MEASURES
 from ropewalk.tables.session import Session
@@ -31,8 +32,11 @@ class Executed:
     rows: list[Row]
 
 
-def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch") -> Settings:
-    """The settings of a run: what was told, then what the universe's manifest says, then what is usual for the engine."""
+def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch", protocol: str = NAME) -> Settings:
+    """The settings of a run: what was told, then what the universe's manifest says, then what is usual for the engine.
+
+    What plays no part in the protocol stays as it is.
+    """
     said = {name: universe.manifest.defaults[name] for name in FROM_WORKLOAD if name in universe.manifest.defaults}
     try:
         Settings(**said)
@@ -41,7 +45,8 @@ def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch") -> S
     told = {name: value for name, value in told.items() if value is not None}
     if engine == "sim":  # real nodes have timers of their own, and whoever comes and goes needs somebody to let it in
         said["schedule"] = "timed"
-        if told.get("churn") and told.get("schedule", "timed") == "timed":
+        managed = "manager" not in PROTOCOLS[protocol].ignored
+        if told.get("churn") and told.get("schedule", "timed") == "timed" and managed:
             said["manager"] = "scamp"
     return Settings(**said | told)
 
@@ -74,7 +79,8 @@ def command_of(universe: Store, job: Job) -> str:
     """What to type to get this run, but for where the universe lies: whatever is not as it usually is on it."""
     words = ["ropewalk", "simulate", job.protocol, "UNIVERSE", "--seed", str(job.seed)]
     words += [] if job.engine == "batch" else ["--engine", job.engine]
-    usual = chosen(universe, {"churn": job.settings.churn, "schedule": job.settings.schedule}, job.engine)
+    told = {"churn": job.settings.churn, "schedule": job.settings.schedule}
+    usual = chosen(universe, told, job.engine, job.protocol)
     usual = replace(usual, churn=Settings().churn, schedule=chosen(universe, {}, job.engine).schedule)
     for name, value in asdict(job.settings).items():
         if value != getattr(usual, name):

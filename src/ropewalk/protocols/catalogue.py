@@ -5,12 +5,17 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from ropewalk.errors import UsageError
+from ropewalk.protocols.baselines.flood import Flood, Flooded
+from ropewalk.protocols.baselines.gossipsub import messages as gossipsub_messages
+from ropewalk.protocols.baselines.gossipsub.node import Node as GossipsubNode
+from ropewalk.protocols.baselines.gossipsub.settings import Settings as GossipsubSettings
 from ropewalk.protocols.contract import Contact, Node
 from ropewalk.protocols.discovery import messages as discovery_messages
-from ropewalk.protocols.dissemination import messages as dissemination_messages
+from ropewalk.protocols.dissemination import messages as event_messages
 from ropewalk.protocols.sampling import catalogue as sampling
 from ropewalk.protocols.stan import messages as stan_messages
 from ropewalk.protocols.stan import settings as stan
+from ropewalk.protocols.stan.messages import Announce, KeepAlive, Withdraw
 from ropewalk.protocols.stan.node import Node as StanNode
 from ropewalk.seeds import chance
 
@@ -22,6 +27,7 @@ class Entry:
     name: str
     sentence: str
     engines: tuple[str, ...]  # which engines can run it
+    schedules: tuple[stan.Schedule, ...]  # on which it can be run
     ignored: tuple[str, ...]  # settings of a run that play no part in it
     make: "Make"
     variants: dict[str, Callable[[Contact, int], Node]]  # nodes with timers of their own, from who they are and a seed
@@ -39,10 +45,24 @@ def _stan(me: Contact, settings: stan.Settings, seed: int, former: Node | None) 
     return node
 
 
+def _flood(me: Contact, settings: stan.Settings, seed: int, former: Node | None) -> Node:  # noqa: ARG001
+    return StanNode(me, settings, seed, chance(seed, "key", me.id), events=Flood, walking=False)
+
+
+def _gossipsub(me: Contact, settings: stan.Settings, seed: int, former: Node | None) -> Node:  # noqa: ARG001
+    node = GossipsubNode(me, GossipsubSettings(), seed)
+    if isinstance(former, GossipsubNode):
+        node.come_back(former)
+    return node
+
+
 def _variant(make: Make, **more: Any) -> Callable[[Contact, int], Node]:
     settings = stan.Settings(schedule="timed", **more)
     return lambda me, seed: make(me, settings, seed, None)
 
+
+# Whoever does not walk has no use for how walks go, what they bring, and how whom they bring is ranked.
+OF_WALKS = ("ttl", "weight", "collect", "learn", "snoop", "adaptive", "slowest", "knowledge")
 
 PROTOCOLS = {
     entry.name: entry
@@ -51,6 +71,7 @@ PROTOCOLS = {
             name=stan.NAME,
             sentence="one random overlay per topic, each node's views aligned on the same neighbours (Matos et al.)",
             engines=("batch", "sim"),
+            schedules=get_args(stan.Schedule),
             ignored=(),
             make=_stan,
             variants={
@@ -61,9 +82,33 @@ PROTOCOLS = {
             messages=(
                 *get_args(stan_messages.Message),
                 *get_args(sampling.Message),
-                *get_args(dissemination_messages.Message),
+                *get_args(event_messages.Message),
                 *get_args(discovery_messages.Message),
             ),
+        ),
+        Entry(
+            name="flood",
+            sentence="one random overlay per topic, nothing aligned: events are flooded on each of their topics apart",
+            engines=("sim",),
+            schedules=("timed",),
+            ignored=OF_WALKS,
+            make=_flood,
+            variants={
+                "given": _variant(_flood),
+                "scamp": _variant(_flood, manager="scamp"),
+                "cyclon": _variant(_flood, manager="cyclon"),
+            },
+            messages=(Announce, Withdraw, KeepAlive, Flooded, *get_args(sampling.Message)),
+        ),
+        Entry(
+            name="gossipsub",
+            sentence="a mesh of about six links per topic, and gossip beside it (libp2p, v1.0)",
+            engines=("sim",),
+            schedules=("timed",),
+            ignored=(*OF_WALKS, "manager", "discover"),  # whom to connect to comes with the subscription
+            make=_gossipsub,
+            variants={"given": _variant(_gossipsub)},
+            messages=get_args(gossipsub_messages.Message),
         ),
     )
 }

@@ -1,4 +1,4 @@
-"""One StaN run in the simulator on a stored universe: the same tables as the batch engine's, from messages and timers."""
+"""One run in the simulator on a stored universe: the same tables as the batch engine's, from messages and timers."""
 
 import gc
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ from ropewalk.engines.stages import LINK_COLUMNS, Left, Longs, link_rows, topic_
 from ropewalk.errors import InputError, UsageError
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.stan import kernel
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import hexadecimal, read_table, write_tables
 from ropewalk.tables.machine import memory_bytes
 from ropewalk.tables.schema import (
@@ -44,6 +44,7 @@ from ropewalk.tables.schema import (
 from ropewalk.tables.store import Draft, Store
 
 LINK_BYTES = 1300  # measured by benchmarks/sim.py: a link of a topic, at both ends, with its share of all else
+COUNTED = ("messages", "ids")  # of StaN's walks and replies, by topic; what others send is in `traffic` by kind
 PUBLISHED_AFTER = SETTLED  # periods: from then on there is somebody who must get it
 QUIET = 2  # periods without events at the end: what was lost is asked for again
 OF_MEMORY = 0.6  # ours: the share of the machine that nodes may take; Spark and the tables have the rest
@@ -61,7 +62,7 @@ class Played:
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
-    """Run StaN on a universe and write its tables into a draft."""
+    """Run a protocol on a universe and write its tables into a draft."""
     with phase("read the universe"):
         _refuse_too_large(spark, universe, job.settings)
         members = members_of(spark, universe)
@@ -203,10 +204,11 @@ def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[T
     for left in stages:
         columns = topic_columns(left, fitness=job.fitness, ids="traffic" in job.keep)
         used = np.flatnonzero(columns["members"])
-        columns.pop("digest", None)
+        for name in ("digest", *(() if job.protocol == NAME else COUNTED)):
+            columns.pop(name, None)
         known = as_arrow(left.stage, {name: values[used] for name, values in columns.items()})
         for name in OVERLAYS.columns:
-            if name not in ("run", *known.column_names):  # not asked for
+            if name not in ("run", *known.column_names):  # not asked for, or not counted
                 known = known.append_column(name, pa.nulls(used.size, pa.float64()))
         overlays.append(known)
     yield OVERLAYS, pa.concat_tables(overlays)

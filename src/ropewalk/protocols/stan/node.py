@@ -50,7 +50,7 @@ from ropewalk.protocols.stan.neighbours import Neighbours
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.protocols.stan.walks import Close, Open, Walks
 from ropewalk.protocols.stan.weights import weigher
-from ropewalk.protocols.view import View
+from ropewalk.protocols.view import View, Weigh
 from ropewalk.seeds import chance, stream, unit
 
 MOST_TURNS = 4096  # ours: topics followed before, whose count of walks is remembered
@@ -65,7 +65,7 @@ class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "eras", "events", "finding", "injections", "me", "neighbours", "seed", "settings", "tidying", "topics", "turns",
+        "eras", "events", "finding", "injections", "key", "me", "neighbours", "seed", "settings", "tidying", "topics", "turns",
         "walk_stream", "walking", "walks", "weigh",
     )  # fmt: skip
 
@@ -77,9 +77,9 @@ class Node:
         key: int,
         *,
         events: MakeEvents = dissemination.Node,
-        walking: bool = True,  # or views stay as their managers make them
+        walking: bool = True,  # or views stay as their managers make them, and every topic ranks others in its own way
     ) -> None:
-        self.me, self.settings, self.seed, self.walking = me, settings, seed, walking
+        self.me, self.settings, self.seed, self.key, self.walking = me, settings, seed, key, walking
         self.weigh = weigher(settings.weight, me.id, key)
         self.walk_stream = stream(seed, "walk")
         self.neighbours = Neighbours(settings)
@@ -192,7 +192,7 @@ class Node:
             return []
         others = tuple(dict.fromkeys(contact for contact in command.contacts if contact.id != self.me.id))
         command = replace(command, contacts=others)
-        overlay = Overlay(topic, View(self.me.id, self.weigh))
+        overlay = Overlay(topic, View(self.me.id, self._ranking_on(topic)))
         connectivity = command.level.connectivity or self.settings.connectivity
         manager = sampling.manager_of(self.settings.manager, self.me, overlay, self.seed, connectivity)
         following = Following(overlay, manager, command.level, mix_long(topic, self.walk_stream))
@@ -210,6 +210,10 @@ class Node:
         if self.finding is not None:
             effects += self.finding.follow(topic, now)
         return effects
+
+    def _ranking_on(self, topic: int) -> Weigh:
+        """Ours: the same on all topics is what aligns them, even where only managers ask who is better."""
+        return self.weigh if self.walking else weigher("keyed", self.me.id, chance(self.key, "apart", topic))
 
     def _unsubscribe(self, topic: int, now: float) -> list[Effect]:
         following = self.topics.get(topic)

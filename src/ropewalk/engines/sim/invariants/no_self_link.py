@@ -3,7 +3,9 @@
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.protocols.baselines.gossipsub.node import Node as GossipsubNode
 from ropewalk.protocols.contract import Connect, Send
+from ropewalk.protocols.stan.node import Node as StanNode
 
 
 class NoSelfLink(Invariant):
@@ -13,13 +15,16 @@ class NoSelfLink(Invariant):
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        me = moment.node.me.id
-        for topic, following in moment.stan.topics.items():
-            if following.overlay.view.holds(me) or me in following.overlay.held_by:
+        node, me = moment.node, moment.node.me.id
+        for topic, contacts in node.held().items():
+            if any(contact.id == me for contact in contacts):
                 return f"is its own neighbour on {topic}"
         for effect in moment.effects:
             if (isinstance(effect, Connect) and effect.contact.id == me) or (
                 isinstance(effect, Send) and effect.to.id == me
             ):
                 return "wants a link to itself"
-        return "has a link to itself" if me in moment.stan.neighbours.links.by_id else None
+        if isinstance(node, StanNode) and any(me in each.overlay.held_by for each in node.topics.values()):
+            return "is its own holder"
+        linked = isinstance(node, StanNode | GossipsubNode) and me in node.neighbours.links.by_id
+        return "has a link to itself" if linked else None

@@ -7,8 +7,11 @@ from ropewalk.engines.sim.invariants.connected import Connected
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.invariants.discovery_leaks import DiscoveryLeaks
 from ropewalk.engines.sim.invariants.everybody_gets_it import EverybodyGetsIt
+from ropewalk.engines.sim.invariants.gossipsub_bounds import GossipsubBounds
 from ropewalk.engines.sim.invariants.link_counts import LinkCounts
 from ropewalk.engines.sim.invariants.make_before_break import MakeBeforeBreak
+from ropewalk.engines.sim.invariants.mesh_links import MeshLinks
+from ropewalk.engines.sim.invariants.meshes_agree import MeshesAgree
 from ropewalk.engines.sim.invariants.no_disclosure import NoDisclosure
 from ropewalk.engines.sim.invariants.no_orphan import NoOrphan
 from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
@@ -19,7 +22,8 @@ from ropewalk.engines.sim.invariants.strongly_connected import StronglyConnected
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Observer, Process
-from ropewalk.errors import RunError
+from ropewalk.errors import RunError, UsageError
+from ropewalk.protocols.baselines.gossipsub.settings import Settings as GossipsubSettings
 from ropewalk.protocols.contract import Effect, Input
 
 
@@ -28,7 +32,7 @@ class BrokenError(RunError):
 
 
 def all_invariants() -> list[Invariant]:
-    """Every invariant there is, each with an empty memory."""
+    """Every invariant of StaN, each with an empty memory."""
     return [
         ViewBounds(),
         NoSelfLink(),
@@ -47,6 +51,27 @@ def all_invariants() -> list[Invariant]:
         AtMostOnce(),
         EverybodyGetsIt(),
     ]
+
+
+def invariants_of(protocol: str, *, lossless: bool = True) -> list[Invariant]:
+    """Those that go with a protocol. Only StaN promises that everybody gets everything whatever is lost."""
+    match protocol:
+        case "stan":
+            return all_invariants()
+        case "flood":  # nobody walks: nobody is found again whom nobody holds
+            lossy = [each for each in all_invariants() if not isinstance(each, StronglyConnected | EverybodyGetsIt)]
+            return [*lossy, *([EverybodyGetsIt()] if lossless else [])]
+        case "gossipsub":  # it tells everybody everything, and hears of broken links from whoever drives it
+            lossy = [
+                NoSelfLink(),
+                GossipsubBounds(),
+                MeshLinks(),
+                OnlyFollowers(),
+                AtMostOnce(GossipsubSettings().seen),
+            ]
+            return [*lossy, *([MeshesAgree(), EverybodyGetsIt()] if lossless else [])]
+        case _:
+            raise UsageError(f"no invariants are known of protocol {protocol!r}.")
 
 
 class Watch(Observer):

@@ -1,0 +1,95 @@
+"""Flooding: what one random overlay per topic costs where nothing is shared, pruned or repaired.
+
+Ours, as the least that works; libp2p's floodsub does the same on its connections. An event is flooded on each of its topics
+apart: whoever gets it on a topic for the first time sends it to all its neighbours there but the one it came from, as one
+frame for each link and topic. What is lost is not asked for: other links bring it, or none. It is part of a node
+(`protocols.stan`) that holds views and does not walk, so views are random and stay so.
+
+Messages: a `dissemination.messages.Push` on one topic, and no other. Timers: none; ids are forgotten when the node tidies up.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send
+from ropewalk.protocols.dissemination.contract import Peers
+from ropewalk.protocols.dissemination.messages import Push
+from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_SEEN, MOST_TOPICS, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Flooded(Push):
+    """An event on one of its topics. On another it may cross the same link at the same moment, and is another message."""
+
+    def labels(self) -> tuple[int, ...]:
+        """One a topic and time."""
+        return (*Push.labels(self), *self.topics)
+
+
+class Flood:
+    """The events of one node. Of the settings only `seen` plays a part."""
+
+    __slots__ = ("delivered", "peers", "seen", "settings")
+
+    def __init__(self, settings: Settings, peers: Peers) -> None:
+        self.settings, self.peers = settings, peers
+        self.seen: dict[tuple[int, int], float] = {}  # when which event came on which topic, oldest first
+        self.delivered: dict[int, float] = {}  # when each event came first, or was published, oldest first
+
+    def publish(self, event: Event, now: float) -> list[Effect]:
+        """An event of this node's own: flooded on those of its topics that are followed here."""
+        if event.id in self.delivered:
+            return []
+        _remember(self.delivered, event.id, now)
+        effects: list[Effect] = []
+        for topic in dict.fromkeys(event.topics):
+            effects += self._relay(event, topic, None, 1, now)
+        return effects
+
+    def inject(self, event: Event, now: float) -> list[Effect]:
+        """An event of a stranger's: as if it came on all topics of it that are followed here."""
+        if event.id in self.delivered or len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS:
+            return []
+        return [Deliver(event, 1), *self.publish(event, now)]
+
+    def receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
+        """Take a message in."""
+        return self._pushed(sender, message, now) if isinstance(message, Push) else []
+
+    def fire(self, timer: object, now: float) -> list[Effect]:  # noqa: ARG002
+        """Nothing: no timer is ever set."""
+        return []
+
+    def tidy(self, now: float) -> list[Effect]:
+        """Once per period: forget what is old."""
+        before = now - self.settings.seen
+        self.seen = {key: at for key, at in self.seen.items() if at > before}
+        self.delivered = {event: at for event, at in self.delivered.items() if at > before}
+        return []
+
+    def _pushed(self, sender: Contact, push: Push, now: float) -> list[Effect]:
+        event = push.event
+        if len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS or len(push.topics) != 1:
+            return []  # nobody who keeps the rules sends this
+        (topic,) = push.topics
+        if topic not in event.topics or (event.id, topic) in self.seen or self.peers(topic) is None:
+            return []
+        effects: list[Effect] = []
+        if event.id not in self.delivered:
+            _remember(self.delivered, event.id, now)
+            effects.append(Deliver(event, push.hops))
+        return effects + self._relay(event, topic, sender, push.hops + 1, now)
+
+    def _relay(self, event: Event, topic: int, sender: Contact | None, hops: int, now: float) -> list[Effect]:
+        peers = self.peers(topic)
+        if peers is None:
+            return []
+        _remember(self.seen, (event.id, topic), now)
+        push = Flooded(event, (topic,), hops, asked=False)
+        return [Send(contact, push) for contact in peers.values() if sender is None or contact.id != sender.id]
+
+
+def _remember(times: dict[Any, float], key: int | tuple[int, int], now: float) -> None:
+    times[key] = now
+    if len(times) > MOST_SEEN:
+        del times[next(iter(times))]

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -38,7 +39,7 @@ class Outcome:
     nodes: int
     topics: int
     subscriptions: int
-    events: dict[str, int] = field(default_factory=dict)  # what became of them: keys of the run's document
+    events: dict[str, Any] = field(default_factory=dict)  # what became of them: keys of the run's document
     tables: dict[str, DataFrame] = field(default_factory=dict)
 
 

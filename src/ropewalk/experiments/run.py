@@ -123,19 +123,11 @@ def execute(
         "settings": settings,
         "digest": outcome.digest,
         "again": command_of(universe, job),
-        **_of_events(outcome.events),
+        **outcome.events,
         **summary(rows, INITIAL, FINAL, by_round if "rounds" in job.keep else []),
         "out": str(out),
     }
     return Executed(document, rows)
-
-
-def _of_events(known: dict[str, int]) -> dict[str, Any]:
-    """What became of events, as far as tables do not tell."""
-    if not known:
-        return {}
-    frames, delivered = known["frames"], known["delivered"]
-    return known | {"frames_per_delivery": frames / delivered if delivered else None}
 
 
 def _refuse_deserted(rows: list[Row], stages: list[str]) -> None:

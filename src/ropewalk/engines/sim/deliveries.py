@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Observer, Process
@@ -131,14 +132,15 @@ class Deliveries(Observer):
         self.ledger.after(process.node, effects, now)
 
 
-def outcome(deliveries: Deliveries, population: Population) -> dict[str, int]:
+def outcome(deliveries: Deliveries, population: Population) -> dict[str, Any]:
     """What became of all events that no table tells, in the keys of a run's document."""
     published = deliveries.ledger.published.values()
     due = deliveries.ledger.due(population)
+    delivered = sum(len(each.delivered) for each in published)
     return {
         "events": len(published),
         "expected": len(due),
-        "delivered": sum(len(each.delivered) for each in published),
+        "delivered": delivered,
         "missed": sum(node not in each.delivered for each, node in due),
-        "frames": deliveries.frames,
+        "frames_per_delivery": deliveries.frames / delivered if delivered else None,
     }

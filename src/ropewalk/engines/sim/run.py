@@ -58,7 +58,7 @@ class Played:
     open: dict[int, int] | None  # node -> links that are open, used or not; None in lock step: those of views
     at: float
     sent: dict[int, dict[str, list[int]]]
-    events: dict[str, int]  # what became of them, at the final stage
+    events: dict[str, Any]  # what became of them, at the final stage
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:

@@ -30,6 +30,8 @@ AGAIN = 2  # ours: places for a member whom nobody holds, one of which may be lo
 MOST_REQUESTS = 1024  # ours: requests whose passing is counted
 MOST_HOPS = 255  # ours: fits a byte on the wire; far beyond what a request needs
 KNOWN = 16  # ours: nodes remembered, in case that all neighbours are gone or the overlay has come apart
+NEARER = 4  # ours: by what the way of a request is shorter when it has to be made again
+MOST_IN_VAIN = 8  # ours: then it is one step
 FAILURES = 4  # ours: how often in a row one of them may fail to answer before it is forgotten
 
 
@@ -114,12 +116,16 @@ ALTERNATIVES = 3  # ours: the paper names one, and the link is lost whenever tha
 class Node:
     """SCAMP for one topic at one node, on the view that link management fills."""
 
-    __slots__ = ("asked", "checks", "known", "lonely", "me", "overlay", "seed", "seen", "settings")
+    __slots__ = (
+        "asked", "checks", "in_vain", "known", "lonely", "me", "overlay", "seed", "seen", "settings", "was_held",
+    )  # fmt: skip
 
     def __init__(self, me: Contact, overlay: Overlay, settings: Settings, seed: int) -> None:
         self.me, self.overlay, self.settings, self.seed = me, overlay, settings, seed
         self.asked = 0  # how often this node has asked to be taken in
         self.lonely = 0  # periods for which nobody has held it
+        self.was_held = False  # whether anybody ever has
+        self.in_vain = 0  # how often in a row it has asked anew, at most MOST_IN_VAIN
         self.checks = 0  # periods so far
         self.known: dict[Contact, int] = {}  # a sample of all that were ever held, at most KNOWN; how often each failed
         self.seen: dict[tuple[int, int], int] = {}  # (newcomer, number) -> how often it passed; at most MOST_REQUESTS
@@ -161,10 +167,12 @@ class Node:
         return [Grow(contacts[0]), *self._ask(contacts[0], now, again=False)]
 
     def _ask(self, contact: Contact, now: float, *, again: bool) -> list[Effect | Request]:
+        """Ours: whoever asks in vain asks nearer by every time. On a long way a request is likely to be lost where messages are."""
         topic, me = self.overlay.topic, self.me
         number = chance(self.seed, "request", topic, me.id, self.asked, int(now * 1e6))
         self.asked += 1
-        return [Post(contact, Ask(topic, me, number, self.settings.budget, again))]
+        budget = self.settings.budget / NEARER**self.in_vain
+        return [Post(contact, Ask(topic, me, number, budget, again))]
 
     def _asked(self, ask: Ask) -> list[Effect | Request]:
         """Indirection: pass the request on until its budget is used up; whoever has it then is its contact."""
@@ -277,13 +285,17 @@ class Node:
     def _recover(self, now: float) -> list[Effect | Request]:
         """Recovery from isolation: who is held by nobody for too long asks a neighbour to be taken in anew."""
         self.lonely = 0 if self.overlay.held_by else self.lonely + 1
+        if self.overlay.held_by:
+            self.was_held, self.in_vain = True, 0
         around = self.overlay.view.contacts or list(self.known)
         if self.lonely < self.settings.patience or not around:
             return []
         self.lonely = 0
+        self.in_vain = min(self.in_vain + 1, MOST_IN_VAIN)
         drawn = chance(self.seed, "recover", self.overlay.topic, self.me.id, self.asked)
         contact = around[pick(drawn, len(around))]
-        return [*([] if self.overlay.view.size else [Grow(contact)]), *self._ask(contact, now, again=True)]
+        grown: list[Effect | Request] = [] if self.overlay.view.size else [Grow(contact)]
+        return [*grown, *self._ask(contact, now, again=self.was_held)]
 
     def _recall(self, contacts: Iterable[Contact]) -> None:
         """Keep those with the lowest chances: a sample of all that were ever seen, however often each was."""

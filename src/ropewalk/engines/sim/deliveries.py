@@ -46,6 +46,7 @@ class Published:
     """An event, and what has become of it."""
 
     event: Event
+    by: Node
     at: float
     followers: dict[Node, float]  # who followed one of its topics, and since when
     outside: dict[int, None] = field(default_factory=dict)  # topics that it did not get into, as its publisher was told
@@ -70,7 +71,7 @@ class Ledger:
                 for since in self._since.values():
                     since.pop(node, None)
             case Publish():
-                self.published[event.event.id] = Published(event.event, now, self._followers(node, event.event))
+                self.published[event.event.id] = Published(event.event, node, now, self._followers(node, event.event))
             case Received() if (carried := carried_by(event.message)) is not None:
                 known = self.published.get(carried.id)
                 if known is not None and node in known.delivered:
@@ -87,15 +88,19 @@ class Ledger:
                 self.published[effect.event.id].outside[effect.topic] = None
 
     def due(self, population: Population) -> list[tuple[Published, Node]]:
-        """Who must have got which event when all is quiet: it followed one of its topics all the time, and ran."""
-        there, settled = population.simulator.processes, SETTLED * population.settings.period
+        """Who must have got which event when all is quiet: it followed one of its topics all the time, and ran.
+
+        An event that nobody had when its publisher went is gone with it.
+        """
+        running = {process.node for process in population.simulator.processes.values()}
+        settled = SETTLED * population.settings.period
         return [
             (published, node)
             for published in self.published.values()
+            if published.delivered or published.by in running
             for node, since in published.followers.items()
             if since <= published.at - settled
-            and node.me.id in there
-            and there[node.me.id].node is node
+            and node in running
             and any(
                 self._since[topic].get(node, NEVER) <= published.at
                 for topic in published.event.topics

@@ -60,6 +60,10 @@ class Flood:
         """Nothing: no timer is ever set."""
         return []
 
+    def leave(self) -> list[Effect]:
+        """Nothing."""
+        return []
+
     def tidy(self, now: float) -> list[Effect]:
         """Once per period: forget what is old."""
         before = now - self.settings.seen

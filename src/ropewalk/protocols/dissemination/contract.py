@@ -27,6 +27,9 @@ class Events(Protocol):
     def fire(self, timer: object, now: float) -> list[Effect]:
         """A timer is due that is nobody else's."""
 
+    def leave(self) -> list[Effect]:
+        """What to send before the node goes."""
+
     def tidy(self, now: float) -> list[Effect]:
         """Once per period: forget what is old."""
 

@@ -143,6 +143,15 @@ class Node:
                 _offer(offers, event, {node: near for node, near in around.items() if node not in kept.shown})
         return _told(offers, answer=True)
 
+    def leave(self) -> list[Effect]:
+        """Before this node goes: hand on what nobody has shown to have, to some each."""
+        effects: list[Effect] = []
+        for kept in self.kept.values():
+            around = self._around(kept.event) if not kept.shown else {}
+            for contact, topics in list(around.values())[: self.settings.lazy]:
+                effects.append(Send(contact, Push(kept.event, tuple(topics), kept.hops + 1, asked=True)))
+        return effects
+
     # The event itself
 
     def _pushed(self, sender: Contact, push: Push, now: float) -> list[Effect]:

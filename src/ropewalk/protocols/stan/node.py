@@ -230,7 +230,7 @@ class Node:
         return effects
 
     def _leave(self, now: float) -> list[Effect]:
-        effects: list[Effect] = []
+        effects = self.events.leave()
         for topic in list(self.topics):
             effects += self._unsubscribe(topic, now)
         return effects + self.neighbours.links.close_all()

@@ -116,15 +116,12 @@ ALTERNATIVES = 3  # ours: the paper names one, and the link is lost whenever tha
 class Node:
     """SCAMP for one topic at one node, on the view that link management fills."""
 
-    __slots__ = (
-        "asked", "checks", "in_vain", "known", "lonely", "me", "overlay", "seed", "seen", "settings", "was_held",
-    )  # fmt: skip
+    __slots__ = ("asked", "checks", "in_vain", "known", "lonely", "me", "overlay", "seed", "seen", "settings")
 
     def __init__(self, me: Contact, overlay: Overlay, settings: Settings, seed: int) -> None:
         self.me, self.overlay, self.settings, self.seed = me, overlay, settings, seed
         self.asked = 0  # how often this node has asked to be taken in
         self.lonely = 0  # periods for which nobody has held it
-        self.was_held = False  # whether anybody ever has
         self.in_vain = 0  # how often in a row it has asked anew, at most MOST_IN_VAIN
         self.checks = 0  # periods so far
         self.known: dict[Contact, int] = {}  # a sample of all that were ever held, at most KNOWN; how often each failed
@@ -286,7 +283,7 @@ class Node:
         """Recovery from isolation: who is held by nobody for too long asks a neighbour to be taken in anew."""
         self.lonely = 0 if self.overlay.held_by else self.lonely + 1
         if self.overlay.held_by:
-            self.was_held, self.in_vain = True, 0
+            self.in_vain = 0
         around = self.overlay.view.contacts or list(self.known)
         if self.lonely < self.settings.patience or not around:
             return []
@@ -295,7 +292,7 @@ class Node:
         drawn = chance(self.seed, "recover", self.overlay.topic, self.me.id, self.asked)
         contact = around[pick(drawn, len(around))]
         grown: list[Effect | Request] = [] if self.overlay.view.size else [Grow(contact)]
-        return [*grown, *self._ask(contact, now, again=self.was_held)]
+        return [*grown, *self._ask(contact, now, again=True)]
 
     def _recall(self, contacts: Iterable[Contact]) -> None:
         """Keep those with the lowest chances: a sample of all that were ever seen, however often each was."""

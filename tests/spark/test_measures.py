@@ -122,15 +122,20 @@ def test_messages_and_bytes_by_kind(spark: Session) -> None:
 
 def test_delivery(spark: Session) -> None:
     published = [("r", 1, 7, [5], 9, 10.0, None), ("r", 2, 7, [5, 6], 9, 20.0, None)]
-    #            run event node hops at copies
-    delivered = [("r", 1, 8, 1, 10.5, 1), ("r", 1, 9, 2, 11.5, 2), ("r", 2, 8, 3, 21.0, 1)]
+    #             run event node hops at copies owed
+    delivered = [
+        ("r", 1, 8, 1, 10.5, 1, True),
+        ("r", 1, 9, 2, 11.5, 2, True),
+        ("r", 2, 8, 3, 21.0, 1, True),
+        ("r", 2, 9, 9, 99.0, 1, False),
+    ]
     found = values(
         delivery(
             spark.createDataFrame(delivered, struct_of(DELIVERIES)),
             spark.createDataFrame(published, struct_of(PUBLICATIONS)),
         )
     )
-    assert found["delivery.count", "final"] == (3.0, None)
+    assert found["delivery.count", "final"] == (4.0, None)
     assert found["delivery.copies", "final"] == (1.0, None)
     assert found["hops.mean", "final"][0] == 2.0
     assert found["hops.p100", "final"] == (3.0, None)

@@ -10,14 +10,17 @@ OF_ONE = ("hops", "latency")  # links crossed; seconds since it was published
 
 
 def delivery(deliveries: DataFrame, publications: DataFrame) -> DataFrame:
-    """`delivery.count`, `delivery.copies` (beyond the first), and mean and percentiles of `hops` and `latency`; group "final"."""
+    """`delivery.count`, `delivery.copies` (beyond the first), and mean and percentiles of `hops` and `latency`; group "final".
+
+    The latter two over what was owed: how late a late joiner gets what it missed says nothing about the network.
+    """
     published = publications.select("run", "event", F.col("at").alias("published_at"))
     each = deliveries.join(published, ["run", "event"]).select(
         "run",
         F.lit("final").alias("group"),
         "copies",
-        F.col("hops").cast("double").alias("hops"),
-        (F.col("at") - F.col("published_at")).alias("latency"),
+        F.when(F.col("owed"), F.col("hops").cast("double")).alias("hops"),
+        F.when(F.col("owed"), F.col("at") - F.col("published_at")).alias("latency"),
     )
     summed = each.groupBy("run", "group").agg(
         F.count("*").alias("count"),

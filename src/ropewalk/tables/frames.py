@@ -10,7 +10,16 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from ropewalk.errors import InputError, RunError
 from ropewalk.tables.schema import TABLES, Reference, Table, Type
@@ -21,6 +30,7 @@ SPARK_TYPES: dict[Type, DataType] = {
     "long": LongType(),
     "double": DoubleType(),
     "string": StringType(),
+    "boolean": BooleanType(),
     "longs": ArrayType(LongType()),
 }
 # What Spark says of a file that this machine has and another has not.

@@ -6,7 +6,7 @@ Standard library only, so that a live node and a Spark job can both import it.
 from dataclasses import dataclass
 from typing import Literal
 
-Type = Literal["long", "double", "string", "longs"]
+Type = Literal["long", "double", "string", "boolean", "longs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +228,18 @@ TRAFFIC = Table(
 
 DELIVERIES = Table(
     name="deliveries",
-    row_is="one event first reaching one node: over how many links, when (in seconds), and how many copies came in all",
+    row_is="one event first reaching one node: over how many links, when (in seconds), how many copies came in all, and"
+    " whether it was owed to a node that had followed one of its topics for long enough, or is a replay for a late one",
     key=("run", "event", "node"),
-    columns={"run": "string", "event": "long", "node": "long", "hops": "long", "at": "double", "copies": "long"},
+    columns={
+        "run": "string",
+        "event": "long",
+        "node": "long",
+        "hops": "long",
+        "at": "double",
+        "copies": "long",
+        "owed": "boolean",
+    },
     references=(_OF_A_RUN, Reference(("run", "event"), "publications", ("run", "event"))),
 )
 

@@ -52,6 +52,10 @@ class Published:
     outside: dict[int, None] = field(default_factory=dict)  # topics that it did not get into, as its publisher was told
     delivered: dict[Node, Delivery] = field(default_factory=dict)
 
+    def is_owed_to(self, node: Node, period: float) -> bool:
+        """Whether a node had followed one of its topics for long enough when it was published."""
+        return self.followers.get(node, NEVER) <= self.at - SETTLED * period
+
 
 class Ledger:
     """Follows every event. Nodes are told apart as machines: one that crashed and came back is another."""
@@ -93,13 +97,13 @@ class Ledger:
         An event that nobody had when its publisher went is gone with it.
         """
         running = {process.node for process in population.simulator.processes.values()}
-        settled = SETTLED * population.settings.period
+        period = population.settings.period
         return [
             (published, node)
             for published in self.published.values()
             if published.delivered or published.by in running
-            for node, since in published.followers.items()
-            if since <= published.at - settled
+            for node in published.followers
+            if published.is_owed_to(node, period)
             and node in running
             and any(
                 self._since[topic].get(node, NEVER) <= published.at

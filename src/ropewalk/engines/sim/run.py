@@ -81,7 +81,7 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     draft.manifest.digest = outcome.digest
     with phase("write the tables"):
         tables = [(RUNS, runs_row(spark, outcome, job, universe))]
-        for table, rows in [*_tables(stages, node_ids, job), *_event_tables(deliveries)]:
+        for table, rows in [*_tables(stages, node_ids, job), *_event_tables(deliveries, job.settings.period)]:
             tables.append((table, of_run(outcome, table, spark.createDataFrame(rows))))
         outcome.tables |= write_tables(draft, tables)
     return outcome
@@ -236,7 +236,7 @@ def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[T
         yield TRAFFIC, pa.table(counts, list(schema))
 
 
-def _event_tables(deliveries: Deliveries | None) -> Iterator[tuple[Table, pa.Table]]:
+def _event_tables(deliveries: Deliveries | None, period: float) -> Iterator[tuple[Table, pa.Table]]:
     if deliveries is None:
         return
     published = list(deliveries.ledger.published.values())
@@ -249,16 +249,18 @@ def _event_tables(deliveries: Deliveries | None) -> Iterator[tuple[Table, pa.Tab
         "content": ([None for _ in published], pa.string()),
     }
     yield PUBLICATIONS, _arrow(columns)
-    rows = [(each.event.id, node.me.id, delivery) for each in published for node, delivery in each.delivered.items()]
-    latest = {
-        (event, node): delivery for event, node, delivery in rows
-    }  # of a node that came back and got it anew, the last
+    latest = {  # of a node that came back and got it anew, the last
+        (each.event.id, node.me.id): (delivery, each.is_owed_to(node, period))
+        for each in published
+        for node, delivery in each.delivered.items()
+    }
     columns = {
         "event": ([event for event, _ in latest], pa.int64()),
         "node": ([node for _, node in latest], pa.int64()),
-        "hops": ([delivery.hops for delivery in latest.values()], pa.int64()),
-        "at": ([delivery.at for delivery in latest.values()], pa.float64()),
-        "copies": ([delivery.copies for delivery in latest.values()], pa.int64()),
+        "hops": ([delivery.hops for delivery, _ in latest.values()], pa.int64()),
+        "at": ([delivery.at for delivery, _ in latest.values()], pa.float64()),
+        "copies": ([delivery.copies for delivery, _ in latest.values()], pa.int64()),
+        "owed": ([owed for _, owed in latest.values()], pa.bool_()),
     }
     yield DELIVERIES, _arrow(columns)
 

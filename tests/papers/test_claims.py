@@ -40,6 +40,7 @@ SMALL = {
     "B-D2": "holds",
     "B-D3": "holds",
     "B-O1": "holds",
+    "B-P1": "holds",
     "B-P2": "holds",
     "B-S1": "holds",
     "M-F7": "holds",

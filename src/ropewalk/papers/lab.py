@@ -140,12 +140,23 @@ class Lab:
             self._runs[name] = Run(executed.document, values, Store.open(place), job.keep)
         return self._runs[name]
 
-    def nodes(self, universe: Universe, seed: int, **told: Any) -> NodesRun:
+    def nodes(
+        self, universe: Universe, seed: int, *, events: int = 0, topics_per_event: int = 1, **told: Any
+    ) -> NodesRun:
         """StaN on a universe message by message, with timers unless told otherwise; nothing is stored."""
         settings = chosen(universe.store, told, "sim")
-        key = (universe.store.manifest.name, json.dumps(asdict(settings), sort_keys=True), seed)
+        published = [events, topics_per_event]
+        key = (universe.store.manifest.name, json.dumps([asdict(settings), published], sort_keys=True), seed)
         if key not in self._nodes:
-            job = Job(settings=settings, seed=seed, engine="sim", keep=frozenset({"rounds"}))
+            keep: frozenset[Keep] = frozenset({"rounds"})
+            job = Job(
+                settings=settings,
+                seed=seed,
+                engine="sim",
+                keep=keep,
+                events=events,
+                topics_per_event=topics_per_event,
+            )
             with self.phase(f"{universe.title}: {settings.rounds} rounds of nodes"):
                 self._nodes[key] = nodes_run(self.members(universe), job)
         return self._nodes[key]

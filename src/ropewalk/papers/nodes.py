@@ -2,10 +2,12 @@
 
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ropewalk.engines.job import Job
+from ropewalk.engines.sim.deliveries import Deliveries
 from ropewalk.engines.sim.run import Played, stages_of
 from ropewalk.engines.sim.tables import view_columns
 from ropewalk.engines.stages import Longs, topic_columns
@@ -34,6 +36,7 @@ class NodesRun:
     subscriptions: int
     stages: list[NodesStage]
     sent: dict[str, tuple[int, int]]
+    events: dict[str, Any]  # what became of them, in the keys of a run's document
 
 
 def nodes_run(members: Members, job: Job) -> NodesRun:
@@ -41,13 +44,15 @@ def nodes_run(members: Members, job: Job) -> NodesRun:
     node_ids = np.unique(members.ids)
     stages: list[NodesStage] = []
     sent: dict[str, tuple[int, int]] = {}
-    for played in stages_of(members, job, lambda _: nullcontext()):
+    events: dict[str, Any] = {}
+    for played in stages_of(members, job, lambda _: nullcontext(), Deliveries() if job.events else None):
+        events = played.events
         stages.append(_counted(played, node_ids))
         for kinds in played.sent.values():
             for kind, (messages, size) in kinds.items():
                 before = sent.get(kind, (0, 0))
                 sent[kind] = (before[0] + messages, before[1] + size)
-    return NodesRun(node_ids.size, members.ids.size, stages, sent)
+    return NodesRun(node_ids.size, members.ids.size, stages, sent, events)
 
 
 def _counted(played: Played, node_ids: Longs) -> NodesStage:

@@ -62,6 +62,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.published: dict[int, Published] = {}
+        self.unwanted = 0  # deliveries to nodes that followed none of an event's topics
         self._since: dict[int, dict[Node, float]] = {}  # topic -> who follows it since when
 
     def before(self, node: Node, event: Input, now: float) -> None:
@@ -87,6 +88,7 @@ class Ledger:
         """It took it in, and this is what it answered."""
         for effect in effects:
             if isinstance(effect, Deliver):
+                self.unwanted += not any(node in self._since.get(topic, ()) for topic in effect.event.topics)
                 self.published[effect.event.id].delivered[node] = Delivery(now, effect.hops)
             elif isinstance(effect, Report):
                 self.published[effect.event.id].outside[effect.topic] = None
@@ -151,5 +153,6 @@ def outcome(deliveries: Deliveries, population: Population) -> dict[str, Any]:
         "expected": len(due),
         "delivered": delivered,
         "missed": sum(node not in each.delivered for each, node in due),
+        "unwanted": deliveries.ledger.unwanted,
         "frames_per_delivery": deliveries.frames / delivered if delivered else None,
     }

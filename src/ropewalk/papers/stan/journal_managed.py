@@ -38,7 +38,7 @@ def _universes(lab: Lab, scale: Scale, seed: int) -> list[Universe]:
 
 
 def _run(lab: Lab, universe: Universe, seed: int, manager: str, rounds: int) -> NodesRun:
-    shape = {"overlay": "fixed", "connectivity": CONNECTIVITY}
+    shape: dict[str, Any] = {"overlay": "fixed", "connectivity": CONNECTIVITY}
     return lab.nodes(universe, seed, manager=manager, rounds=rounds, ttl=TTL, **shape)
 
 

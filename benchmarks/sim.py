@@ -16,11 +16,11 @@ import json
 import multiprocessing
 import sys
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from heapq import heapify, heappop, heappush
 
-import numpy as np
 from memory import processes_under
+from universes import set_g
 
 from ropewalk import ids
 from ropewalk.engines.sim import timed
@@ -28,11 +28,10 @@ from ropewalk.engines.sim.network import Latency, Network
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Simulator
 from ropewalk.engines.sim.tables import views_of
-from ropewalk.ids import identify
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.seeds import chance, unit
-from ropewalk.workloads.grid import SETS, WORKSHOP
+from ropewalk.workloads.grid import WORKSHOP
 
 SEED = 1
 TOPICS = 300
@@ -54,21 +53,9 @@ class Measured:
     bytes_per_link: float
 
 
-def universe(nodes: int) -> kernel.Members:
-    """Set G at this size."""
-    grid = replace(SETS["G"], nodes=nodes, topics=TOPICS)
-    node, topic = grid.pairs(np.arange(nodes), SEED)
-    node_ids = np.array([identify(f"node-{number}") for number in range(nodes)])
-    topic_ids = np.array([identify(f"topic-{number}") for number in range(TOPICS)])
-    node, topic = node_ids[node], topic_ids[topic]
-    order = np.lexsort((node, topic))
-    names, firsts = np.unique(topic[order], return_index=True)
-    return kernel.Members(names, np.append(firsts, node.size).astype(np.int64), node[order])
-
-
 def measure(nodes: int, seconds: float) -> Measured:
     """Let all nodes subscribe, handle what happens in so many seconds of theirs, and then do as much on a bare heap."""
-    members = universe(nodes)
+    members = set_g(nodes, TOPICS, SEED)
     overlays = kernel.initial(members, SETTINGS, SEED)
     initial = views_of(members, overlays)
     followed = {topic: list(views) for topic, views in initial.items()}

@@ -41,6 +41,14 @@ class Advertise:
 
 
 @dataclass(frozen=True, slots=True)
+class Remind:
+    """Time for those who were told once per period to have answered."""
+
+    turn: int  # which telling it belongs to
+    times: int  # reminders of it so far
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """Time to ask for an event, if it has not come by itself."""
 
@@ -72,7 +80,9 @@ class Wanted:
 class Node:
     """The events of one node. It is part of a node that knows who its neighbours are."""
 
-    __slots__ = ("eager", "kept", "missed", "peers", "pending", "seen", "settings", "wanted")
+    __slots__ = (
+        "eager", "kept", "missed", "peers", "pending", "seen", "settings", "turn", "unanswered", "wanted",
+    )  # fmt: skip
 
     def __init__(self, settings: Settings, peers: Peers) -> None:
         self.settings, self.peers = settings, peers
@@ -81,6 +91,8 @@ class Node:
         self.wanted: dict[int, Wanted] = {}
         self.eager: dict[int, dict[int, None]] = {}  # topic -> to whom events go without being asked for
         self.missed: dict[int, int] = {}  # topic -> events in a row that had to be asked for
+        self.turn = 0  # how often neighbours were told, once per period
+        self.unanswered: Offers = {}  # what they were told then and have not answered
         self.pending: dict[int, None] = {}  # events yet to be advertised; while there are any, Advertise is on its way
 
     # What the node says
@@ -114,6 +126,8 @@ class Node:
         match timer:
             case Advertise():
                 return self._advertise()
+            case Remind():
+                return self._remind(timer)
             case Ask(event):
                 return self._ask(event)
             case _:
@@ -141,7 +155,23 @@ class Node:
             kept.shown = {node: None for node in kept.shown if node in around}
             if event not in self.pending:
                 _offer(offers, event, {node: near for node, near in around.items() if node not in kept.shown})
-        return _told(offers, answer=True)
+        self.turn, self.unanswered = self.turn + 1, offers
+        return [*_told(offers, answer=True), SetTimer(self.settings.retry, Remind(self.turn, 0))] if offers else []
+
+    def _remind(self, timer: Remind) -> list[Effect]:
+        """Tell those again who have not answered: a node with one neighbour hears of an event once per period, or not at all."""
+        if timer.turn != self.turn:
+            return []  # the next period's telling is under way
+        offers: Offers = {}
+        for node, (contact, offered) in self.unanswered.items():
+            left = [offer for offer in offered if offer[0] in self.kept and node not in self.kept[offer[0]].shown]
+            if left:
+                offers[node] = (contact, left)
+        self.unanswered = offers
+        if not offers or timer.times >= self.settings.reminders:
+            return []
+        again = SetTimer(self.settings.retry, Remind(timer.turn, timer.times + 1))
+        return [*_told(offers, answer=True), again]
 
     def leave(self) -> list[Effect]:
         """Before this node goes: hand on what nobody has shown to have, to some each."""

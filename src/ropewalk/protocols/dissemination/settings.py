@@ -12,6 +12,7 @@ class Settings:
     retry: float = 1.0  # ours: how long an answer may take before the next is asked; above a wide-area round trip
     tries: int = 12  # ours: how often an event is asked for
     lazy: int = 6  # gossipsub's D_lazy: to how many neighbours an event is advertised at once, if it came by itself
+    reminders: int = 3  # ours: how often whoever was told once per period, and does not answer, is told again
     misses: int = 2  # ours: events in a row that had to be asked for, before a link is made to bring the next by itself
     entrances: int = (
         3  # ours: members that an event is handed to at once, on a topic that its publisher does not follow

@@ -74,6 +74,7 @@ class Wanted:
 
     topics: dict[int, None]
     advertisers: dict[int, Contact] = field(default_factory=dict)  # at most MOST_ADVERTISERS; who was asked goes last
+    alone: bool = False  # it does not come by itself: the tree is not to blame
     asked: int = 0
 
 
@@ -216,8 +217,9 @@ class Node:
         kept = self.kept[event.id] = Kept(event, push.hops, now, not push.asked, push.topics, shown)
         while len(self.kept) > MOST_KEPT:
             self._drop(next(iter(self.kept)))
+        leading = _leading(event)
         for contact, topics in self._eager_on(followed, shown).values():
-            if push.asked:  # late: some of them may have it by now, from those who told us
+            if push.asked or leading not in topics:  # some of them may have it by now, from others
                 effects.append(Send(contact, Have(((event.id, tuple(topics)),), alone=True)))
             else:
                 effects.append(Send(contact, Push(event, tuple(topics), push.hops + 1, asked=False)))
@@ -288,17 +290,20 @@ class Node:
         if not shared:
             return []
         wanted = self.wanted.get(event)
-        if wanted is not None:
-            wanted.topics.update(dict.fromkeys(shared))
-            if len(wanted.advertisers) < MOST_ADVERTISERS:
-                wanted.advertisers.setdefault(sender.id, sender)
-            return []
-        if len(self.wanted) >= MOST_WANTED:
-            return []  # it will be advertised again
-        self.wanted[event] = Wanted(dict.fromkeys(shared), {sender.id: sender})
-        if alone or not any(self.eager.get(topic) for topic in shared):
+        if wanted is None:
+            if len(self.wanted) >= MOST_WANTED:
+                return []  # it will be advertised again
+            wanted = self.wanted[event] = Wanted(dict.fromkeys(shared), {sender.id: sender}, alone)
+            if alone or not any(self.eager.get(topic) for topic in shared):
+                return self._ask(event)
+            return [SetTimer(self.settings.patience, Ask(event))]
+        wanted.topics.update(dict.fromkeys(shared))
+        if len(wanted.advertisers) < MOST_ADVERTISERS:
+            wanted.advertisers.setdefault(sender.id, sender)
+        if alone and not wanted.asked and not wanted.alone:
+            wanted.alone = True
             return self._ask(event)
-        return [SetTimer(self.settings.patience, Ask(event))]
+        return []
 
     def _ask(self, event: int) -> list[Effect]:
         """Ask the next advertiser. Where no link is eager, or too much had to be asked for, let this one be."""
@@ -317,7 +322,7 @@ class Node:
         wanted.advertisers[contact.id] = wanted.advertisers.pop(contact.id)
         grafted: list[int] = []
         for topic in shared:
-            if not wanted.asked:
+            if not wanted.asked and not wanted.alone:
                 self.missed[topic] = self.missed.get(topic, 0) + 1
             if not self.eager.get(topic) or self.missed.get(topic, 0) >= self.settings.misses:
                 self.eager.setdefault(topic, {})[contact.id] = None
@@ -369,6 +374,14 @@ class Node:
 
 def _is_sound(event: Event) -> bool:
     return len(event.payload) <= MOST_PAYLOAD and len(event.topics) <= MOST_TOPICS
+
+
+def _leading(event: Event) -> int:
+    """The one of its topics on which an event goes by itself, the same for everybody; on the others it is offered.
+
+    Trees of different topics cross where a node follows several, and neither neighbour knows of the other's topic.
+    """
+    return min(event.topics, key=lambda topic: (weight(event.id, topic), topic))
 
 
 def _offer(offers: Offers, event: int, around: Around) -> None:

@@ -6,7 +6,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from ropewalk.measures.summary import HELD, fitness_shown
+from ropewalk.measures.summary import HELD, events_said, fitness_shown
 
 SHARES = ("weakly_connected", "strongly_connected")
 FORMS = {"held_by_nobody": "{:.0f}", "clustering": "{:.3f}"} | dict.fromkeys(SHARES, "{:.1%}")
@@ -45,7 +45,7 @@ def show_run(document: dict[str, Any]) -> None:
     if document["traffic"]:
         console.print(f"{document['traffic']['messages']:.0f} messages sent{_with_ids(document['traffic'])}")
     if "events" in document:
-        console.print(_events(document))
+        console.print(events_said(document), soft_wrap=True)
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
 
 
@@ -58,17 +58,6 @@ def _overlays(document: dict[str, Any]) -> Table:
         form = FORMS.get(name, USUAL_FORM)
         table.add_row(words, *(form.format(document["fitness"][stage][name]) for stage in ("initial", "final")))
     return table
-
-
-def _events(document: dict[str, Any]) -> str:
-    if not document["delivered"]:
-        return f"{document['events']} events, delivered to nobody"
-    hops, latency, frames = (document[name] for name in ("hops", "latency", "frames_per_delivery"))
-    return (
-        f"{document['events']} events, {document['delivered']} deliveries, {document['missed']} of {document['expected']} missed;"
-        f" {frames:.2f} payload frames each, {hops['p50']:.0f} hops (p99 {hops['p99']:.0f}),"
-        f" {latency['p50']:.2f} s (p99 {latency['p99']:.2f})"
-    )
 
 
 def _with_ids(traffic: dict[str, float]) -> str:

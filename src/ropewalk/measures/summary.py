@@ -53,3 +53,15 @@ def fitness_shown(document: dict[str, Any]) -> dict[str, str]:
     """What is worth a line: the upper bound of the diameter only where it is not the diameter itself."""
     known = all(of["diameter"] == of["diameter_at_most"] for of in document["fitness"].values())
     return {name: words for name, words in FITNESS.items() if not (known and name == "diameter_at_most")}
+
+
+def events_said(document: dict[str, Any]) -> str:
+    """What became of events, in a sentence."""
+    if not document["delivered"]:
+        return f"{document['events']} events, delivered to nobody"
+    hops, latency, frames = (document[name] for name in ("hops", "latency", "frames_per_delivery"))
+    return (
+        f"{document['events']} events, {document['delivered']} deliveries, {document['missed']} of {document['expected']} missed;"
+        f" {frames:.2f} payload frames each, {hops['p50']:.0f} hops (p99 {hops['p99']:.0f}),"
+        f" {latency['p50']:.2f} s (p99 {latency['p99']:.2f})"
+    )

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from ropewalk import __version__
 from ropewalk.errors import UsageError
-from ropewalk.measures.summary import HELD, Row, fitness_shown
+from ropewalk.measures.summary import HELD, Row, events_said, fitness_shown
 from ropewalk.report.figures import Line, chart
 
 LARGEST = 5 * 2**20  # bytes: a report that no browser opens helps nobody
@@ -76,6 +76,8 @@ def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
     sections = [_distribution(value)]
     if "by_round" in document["pvs"]:
         sections.insert(0, _by_round(document))
+    if document.get("delivered"):
+        sections.append(_latency(document, value))
     return rendered(
         "page.html.j2",
         document=document,
@@ -110,6 +112,24 @@ def _by_round(document: dict[str, Any]) -> Section:
         " line is how many different nodes these links lead to: the further it falls, the more links share a neighbour.",
         columns=["round", "LVS", "PVS"],
         rows=[[str(turn), f"{lvs[turn]:.2f}", f"{pvs[turn]:.2f}"] for turn in turns],
+    )
+
+
+def _latency(document: dict[str, Any], value: dict[tuple[str, str], float]) -> Section:
+    seconds = [value[f"latency.p{percentile}", "final"] for percentile in range(101)]
+    shown = (5, 25, 50, 75, 95, 99, 100)
+    return Section(
+        title="How late events are",
+        figure=chart(
+            [Line("seconds since it was published", seconds, list(range(101)))],
+            "seconds",
+            "% of deliveries within so many",
+            steps=True,
+        ),
+        reading=f"{events_said(document)}. Over deliveries to nodes that had followed for three periods; where messages are"
+        " lost, the tail is what had to be asked for.",
+        columns=["% of deliveries", "seconds"],
+        rows=[[str(percentile), f"{seconds[percentile]:.3f}"] for percentile in shown],
     )
 
 

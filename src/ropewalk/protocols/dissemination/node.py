@@ -143,13 +143,13 @@ class Node:
             self._drop(event)
         for event in [event for event, at in self.seen.items() if at <= now - self.settings.seen]:
             del self.seen[event]
-        for topic, nodes in list(self.eager.items()):
-            there = self.peers(topic)
-            if there is None:
-                del self.eager[topic]
-                self.missed.pop(topic, None)
-            else:
-                self.eager[topic] = {node: None for node in nodes if node in there}
+        followed = {topic: there for topic in (*self.eager, *self.missed) if (there := self.peers(topic)) is not None}
+        self.missed = {topic: times for topic, times in self.missed.items() if topic in followed}
+        self.eager = {
+            topic: {node: None for node in nodes if node in followed[topic]}
+            for topic, nodes in self.eager.items()
+            if topic in followed
+        }
         offers: Offers = {}
         for event, kept in self.kept.items():
             around = self._around(kept.event)
@@ -286,7 +286,7 @@ class Node:
     def _advertised(
         self, sender: Contact, event: int, topics: tuple[int, ...], alone: bool, now: float
     ) -> list[Effect]:
-        shared = [topic for topic in topics if sender.id in (self.peers(topic) or ())]
+        shared = [topic for topic in topics[:MOST_TOPICS] if sender.id in (self.peers(topic) or ())]
         if not shared:
             return []
         wanted = self.wanted.get(event)
@@ -332,7 +332,7 @@ class Node:
         return [Send(contact, Want((event,), tuple(grafted))), SetTimer(self.settings.retry, Ask(event))]
 
     def _asked(self, sender: Contact, want: Want) -> list[Effect]:
-        for topic in want.topics:
+        for topic in want.topics[:MOST_TOPICS]:
             if sender.id in (self.peers(topic) or ()):
                 self.eager.setdefault(topic, {})[sender.id] = None
         effects: list[Effect] = []
@@ -348,7 +348,7 @@ class Node:
             kept = self.kept.get(event)
             if kept is not None:
                 kept.shown[sender.id] = None
-        for topic in spare.topics:
+        for topic in spare.topics[:MOST_TOPICS]:
             self._calm(topic, sender.id)
         return []
 

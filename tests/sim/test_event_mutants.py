@@ -79,10 +79,11 @@ MUTANTS = [
     Mutant(
         Injections,
         "fire",
-        'return [Report(injected.event, timer.topic, "no member of the topic could be reached")]',
+        'return self._report(injected.event, timer.topic, "no member of the topic could be reached")',
         "return []",
         "everybody gets it",
     ),
+    Mutant(stan.Node, "_take_in", "self._hand_on(event.topic, now) +", "", "everybody gets it"),
     Mutant(stan.Node, "_inject", "message.topic not in self.topics or", "", "everybody gets it"),
     Mutant(Injections, "publish", "if len(self.open) >= MOST_INJECTED:", "if False:", "caches bounded"),
     Mutant(Injections, "_remember", "if len(self.entrances) > MOST_ENTRANCES:", "if False:", "caches bounded"),
@@ -122,6 +123,7 @@ def events(followed: dict[int, list[int]]) -> list[Act]:
         publishing(EVENTS + 6, 95.0, stranger, MOVED),
         publishing(EVENTS + 7, 128.0, stranger, MOVED),
         publishing(EVENTS + 8, 130.0, stranger, 1, LONE),
+        publishing(EVENTS + 9, 136.0, A, LONE),  # and follows it no longer
     ]
     for number in range(EVENTS):
         publisher = nodes[number % len(nodes)]
@@ -149,6 +151,7 @@ def troubles(followed: dict[int, list[int]], events: list[Act]) -> list[Act]:
                 acts += [Act(1.0, node, "leave"), Act(begin, node, "join")]
     # Whoever let the stranger's first event in follows the topic no longer when the next comes, but somebody else does.
     acts += [Act(96.0, B, "subscribe", MOVED), Act(110.0, C, "unsubscribe", MOVED)]
+    acts.append(Act(136.02, A, "unsubscribe", LONE))
     return [*acts, *(Act(145.0, node, "subscribe", APART) for node in crowd(followed)[2:4])]
 
 

@@ -8,6 +8,7 @@ from ropewalk.engines.sim.deliveries import Deliveries
 from ropewalk.engines.sim.network import Duplication, Latency, Loss, Partition, Reordering, Rule, WideArea, Window
 from ropewalk.engines.sim.population import Act
 from ropewalk.engines.sim.publishing import publications
+from ropewalk.protocols.contract import Event
 from ropewalk.protocols.sampling.contract import ManagerName
 from towns import PERIOD, TIMED, Town, members
 
@@ -86,6 +87,21 @@ def test_what_was_published_on_both_sides_of_a_partition_gets_across_when_it_hea
     rules: list[Rule] = [Partition(Window(4 * PERIOD, 6 * PERIOD), frozenset(nodes[::2])), Latency(1, 0.05)]
     settings = replace(SETTINGS, manager="scamp", learn=True, rounds=14)
     played(settings=settings, followed=followed, rules=rules)
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.3])
+@pytest.mark.parametrize("soon", [0.01, 0.12])
+def test_an_event_is_not_lost_when_its_publisher_unsubscribes_at_once(loss: float, soon: float) -> None:
+    followed = members(20, 2, 1)
+    publisher = followed[1][0]
+    event = Event(7, publisher, (1,), b"")
+    at = 5 * PERIOD
+    acts = [Act(at, publisher, "publish", event=event), Act(at + soon, publisher, "unsubscribe", 1)]
+    rules: list[Rule] = [Early(Loss(1, loss), 6 * PERIOD), Latency(1, 0.05)]
+    settings = replace(SETTINGS, manager="scamp", learn=True, rounds=16)
+    _, deliveries = played(events=0, settings=settings, followed=followed, acts=acts, rules=rules)
+    got = {node.me.id for node in deliveries.ledger.published[7].delivered}
+    assert got == {*followed[1]} - {publisher}
 
 
 def test_a_late_joiner_gets_what_is_young() -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ropewalk.engines.sim.deliveries import Deliveries
-from ropewalk.engines.sim.network import Loss, Partition, Rule, WideArea, Window
-from ropewalk.engines.sim.population import Act
+from ropewalk.engines.sim.network import Latency, Loss, Partition, Rule, WideArea, Window
+from ropewalk.engines.sim.population import Act, What
 from ropewalk.engines.sim.simulator import Observer
 from ropewalk.protocols.contract import Contact, Effect, Event, Input, Join, Publish, Report
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
@@ -71,6 +71,21 @@ def test_whoever_publishes_where_nobody_is_is_told() -> None:
     town.acts = [publishing(town, town.ids[0], (999,), 3 * PERIOD)]
     town.play().at_rest()
     assert [(report.topic, report.why) for report in reports.all] == [(999, "no member of the topic could be reached")]
+
+
+@pytest.mark.parametrize("how", ["leave", "crash"])
+def test_what_a_publisher_had_no_time_to_get_in_is_gone_with_it(how: What) -> None:
+    """Who leaves is told; those of its own topic have the event all the same."""
+    near, far = sorted(members(8, 1, 1, share=1.0)[1]), sorted(members(8, 1, 2, share=1.0)[1])
+    publisher, *others = near
+    deliveries, reports = Deliveries(), Reports()
+    town = Town(settings=FINDING, followed={1: near, 2: far}, rules=[Latency(1, 0.05)], observers=[deliveries, reports])
+    first = publishing(town, publisher, (1,), 45.0)  # leaves a tree behind, so that the next is on its way at once
+    town.acts = [first, publishing(town, publisher, (1, 2), 50.0), Act(50.12, publisher, how)]
+    town.play().at_rest()
+    _, published = deliveries.ledger.published.values()
+    assert {node.me.id for node in published.delivered} == {*others}
+    assert [report.topic for report in reports.all] == ([2] if how == "leave" else [])
 
 
 def test_what_is_too_large_is_refused_at_once() -> None:

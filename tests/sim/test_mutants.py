@@ -1,15 +1,13 @@
 """The invariants bite: each of these one-line bugs is put in, and a history with faults must break the named invariant."""
 
-import inspect
-import textwrap
-from dataclasses import dataclass, replace
-from types import FunctionType
+from dataclasses import replace
 
 import pytest
 
+from mutants import Mutant
 from ropewalk.engines.sim.invariants import bounded
 from ropewalk.engines.sim.invariants.contract import Invariant
-from ropewalk.engines.sim.invariants.watch import BrokenError, all_invariants
+from ropewalk.engines.sim.invariants.watch import BrokenError
 from ropewalk.engines.sim.network import Duplication, Latency, Loss, Rule
 from ropewalk.engines.sim.population import Act, What
 from ropewalk.protocols.links import Links
@@ -22,17 +20,6 @@ from ropewalk.protocols.stan.neighbours import Neighbours
 from ropewalk.protocols.stan.walks import Walks
 from ropewalk.protocols.view import View
 from towns import PERIOD, TIMED, Town, members
-
-
-@dataclass(frozen=True)
-class Mutant:
-    owner: type
-    method: str
-    line: str  # a piece of it, found once
-    instead: str
-    caught_by: str
-    manager: ManagerName = "scamp"
-
 
 MUTANTS = [
     Mutant(View, "adopt", "<= self.size:", "<= self.size + 1:", "view bounds"),
@@ -119,15 +106,8 @@ def test_without_a_bug_nothing_is_broken(manager: ManagerName) -> None:
     history(manager)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.method}: {mutant.line[:40]}")
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
 def test_a_bug_is_caught(monkeypatch: pytest.MonkeyPatch, mutant: Mutant) -> None:
-    original = getattr(mutant.owner, mutant.method)
-    source = textwrap.dedent(inspect.getsource(original))
-    assert source.count(mutant.line) == 1
-    scope: dict[str, FunctionType] = {}
-    exec(  # a one-line bug cannot be put in otherwise
-        compile(source.replace(mutant.line, mutant.instead), "<mutant>", "exec"), original.__globals__, scope
-    )
-    monkeypatch.setattr(mutant.owner, mutant.method, scope[mutant.method])
-    with pytest.raises(BrokenError):
-        history(mutant.manager, [each for each in all_invariants() if each.name == mutant.caught_by])
+    mutant.put_in(monkeypatch)
+    with pytest.raises(BrokenError, match=f"^{mutant.caught_by}: "):
+        history(mutant.manager, [mutant.catcher()])

@@ -96,23 +96,32 @@ class Ledger:
     def due(self, population: Population) -> list[tuple[Published, Node]]:
         """Who must have got which event when all is quiet: it followed one of its topics all the time, and ran.
 
-        An event that nobody had when its publisher went is gone with it.
+        The event must have been in that topic: one that nobody there had when its publisher went is gone with it.
         """
         running = {process.node for process in population.simulator.processes.values()}
         period = population.settings.period
         return [
             (published, node)
             for published in self.published.values()
-            if published.delivered or published.by in running
+            for topics in [self._where_it_is(published, running)]
             for node in published.followers
             if published.is_owed_to(node, period)
             and node in running
-            and any(
-                self._since[topic].get(node, NEVER) <= published.at
-                for topic in published.event.topics
-                if topic not in published.outside
-            )
+            and any(self._follows_since(published.at, node, topic) for topic in topics)
         ]
+
+    def _where_it_is(self, published: Published, running: set[Node]) -> list[int]:
+        """Its publisher is there to see to it, and was told nothing else; or somebody is who has it, whatever was told."""
+        there, at = published.by in running, published.at
+        had = [node for node in published.delivered if node in running]
+        return [
+            topic
+            for topic in published.event.topics
+            if (there and topic not in published.outside) or any(self._follows_since(at, node, topic) for node in had)
+        ]
+
+    def _follows_since(self, at: float, node: Node, topic: int) -> bool:
+        return self._since.get(topic, {}).get(node, NEVER) <= at
 
     def _followers(self, publisher: Node, event: Event) -> dict[Node, float]:
         found: dict[Node, float] = {}

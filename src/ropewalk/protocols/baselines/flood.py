@@ -60,6 +60,10 @@ class Flood:
         """Nothing: no timer is ever set."""
         return []
 
+    def unspread(self, topic: int) -> list[Event]:  # noqa: ARG002
+        """None: an event has gone to all neighbours when it came."""
+        return []
+
     def leave(self) -> list[Effect]:
         """Nothing."""
         return []

@@ -2,7 +2,8 @@
 
 Ours (the papers let only followers publish): an event is handed to three members at once, each of which spreads it as if it
 had come from a neighbour. One that says so suffices; if none does, others are tried, and if that fails whoever published
-it is told. Members that let an event in are remembered for a while.
+it is told. Members that let an event in are remembered for a while. Whoever follows a topic no longer hands on in the same
+way what it published there, and nobody is known to have.
 """
 
 from collections.abc import Callable
@@ -40,10 +41,10 @@ class Injected:
 class Injections:
     """The events of one node that have yet to get into a topic."""
 
-    __slots__ = ("entrances", "links", "open", "seek", "settings")
+    __slots__ = ("entrances", "links", "me", "open", "seek", "settings")
 
-    def __init__(self, settings: Settings, links: Links, seek: Seek) -> None:
-        self.settings, self.links, self.seek = settings, links, seek
+    def __init__(self, me: int, settings: Settings, links: Links, seek: Seek) -> None:
+        self.me, self.settings, self.links, self.seek = me, settings, links, seek
         self.open: dict[Key, Injected] = {}  # at most MOST_INJECTED
         self.entrances: dict[
             int, tuple[tuple[Contact, ...], float]
@@ -54,9 +55,26 @@ class Injections:
         if (event.id, topic) in self.open:
             return []
         if len(self.open) >= MOST_INJECTED:
-            return [Report(event, topic, "too many others are waiting to get into their topics")]
+            return self._report(event, topic, "too many others are waiting to get into their topics")
         self.open[event.id, topic] = Injected(event)
         return self._try((event.id, topic), now)
+
+    def hand_on(self, events: list[Event], topic: int, contacts: tuple[Contact, ...], now: float) -> list[Effect]:
+        """Get events into a topic that is followed no longer, through those who were neighbours on it."""
+        if events and contacts:
+            self._remember(topic, contacts, now)
+        effects: list[Effect] = []
+        for event in events:
+            effects += self.publish(event, topic, now)
+        return effects
+
+    def leave(self) -> list[Effect]:
+        """Before this node goes: nothing is tried any more."""
+        effects: list[Effect] = []
+        for (_, topic), injected in self.open.items():
+            effects += self._report(injected.event, topic, "its publisher left before it was known to be in")
+        self.open.clear()
+        return effects
 
     def found(self, topic: int, contacts: tuple[Contact, ...], now: float) -> list[Effect]:
         """Members of a topic, as far as they could be found."""
@@ -84,7 +102,7 @@ class Injections:
             return []
         if injected.attempt >= self.settings.entries:
             del self.open[key]
-            return [Report(injected.event, timer.topic, "no member of the topic could be reached")]
+            return self._report(injected.event, timer.topic, "no member of the topic could be reached")
         return self._try(key, now)
 
     def _try(self, key: Key, now: float) -> list[Effect]:
@@ -106,6 +124,10 @@ class Injections:
         injected = self.open[key]
         injected.attempt += 1
         return [SetTimer(self.settings.entry, Await(*key, injected.attempt))]
+
+    def _report(self, event: Event, topic: int, why: str) -> list[Effect]:
+        """Tell whoever published it, if that is this node."""
+        return [Report(event, topic, why)] if event.publisher == self.me else []
 
     def _remember(self, topic: int, contacts: tuple[Contact, ...], now: float) -> None:
         self.entrances.pop(topic, None)

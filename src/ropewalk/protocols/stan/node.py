@@ -87,7 +87,7 @@ class Node:
         self.walks = Walks(me, settings, self.neighbours)
         self.events = events(EventSettings(), self.neighbours.around)
         self.finding: Finding | None = None  # once it has joined
-        self.injections = Injections(self.events.settings, self.neighbours.links, self._seek)
+        self.injections = Injections(me.id, self.events.settings, self.neighbours.links, self._seek)
         self.turns: dict[int, int] = {}  # walks started on topics followed before: they go on from there
         self.eras = 0  # subscriptions so far
         self.tidying = False  # whether a Tidy is on its way
@@ -128,7 +128,7 @@ class Node:
             case Subscribe():
                 return self._subscribe(event, now)
             case Unsubscribe():
-                return self._unsubscribe(event.topic, now)
+                return self._hand_on(event.topic, now) + self._unsubscribe(event.topic, now)
             case Publish():
                 return self._publish(event.event, now)
             case Leave():
@@ -230,7 +230,7 @@ class Node:
         return effects
 
     def _leave(self, now: float) -> list[Effect]:
-        effects = self.events.leave()
+        effects = self.events.leave() + self.injections.leave()
         for topic in list(self.topics):
             effects += self._unsubscribe(topic, now)
         return effects + self.neighbours.links.close_all()
@@ -256,6 +256,13 @@ class Node:
             if topic not in self.topics:
                 effects += self.injections.publish(event, topic, now)
         return effects
+
+    def _hand_on(self, topic: int, now: float) -> list[Effect]:
+        """Ours: a topic is about to be followed no longer; what nobody on it may have yet must not be lost with that."""
+        around = self.neighbours.around(topic)
+        if around is None:
+            return []
+        return self.injections.hand_on(self.events.unspread(topic), topic, tuple(around.values()), now)
 
     def _inject(self, sender: Contact, message: Inject, now: float) -> list[Effect]:
         if message.topic not in self.topics or message.topic not in message.event.topics:

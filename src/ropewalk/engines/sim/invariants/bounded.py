@@ -5,6 +5,8 @@ from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.contract import MOST_NEIGHBOURS, Send
+from ropewalk.protocols.discovery import settings as discovery
+from ropewalk.protocols.discovery.node import Node as Discovery
 from ropewalk.protocols.dissemination.settings import MOST_IDS, MOST_TOPICS
 from ropewalk.protocols.links import OUTBOX
 from ropewalk.protocols.sampling.cyclon import node as cyclon
@@ -39,6 +41,8 @@ def _counts(moment: Moment) -> Iterator[Count]:
         yield f"messages kept for {other}", len(link.outbox or ()), OUTBOX
     for topic, following in node.topics.items():
         yield from ((f"{what} on {topic}", count, most) for what, count, most in _of_topic(following))
+    if node.finding is not None:
+        yield from _of_discovery(node.finding.discovery)
     longest = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics), MOST_IDS * (MOST_TOPICS + 1))
     for effect in moment.effects:
         if isinstance(effect, Send):
@@ -56,3 +60,14 @@ def _of_topic(following: Following) -> Iterator[Count]:
     if isinstance(manager, scamp.Node):
         yield "requests", len(manager.seen), scamp.MOST_REQUESTS
         yield "remembered nodes", len(manager.known), scamp.KNOWN
+
+
+def _of_discovery(finding: Discovery) -> Iterator[Count]:
+    leases = finding.leases
+    yield "tags", len(leases.by_tag), discovery.MOST_TAGS
+    yield "members kept for a tag", max(map(len, leases.by_tag.values()), default=0), discovery.MOST_SERVING
+    yield "lookups", len(finding.running), discovery.MOST_LOOKUPS
+    yield "contacts in a bucket", max(map(len, finding.routes.buckets.values()), default=0), finding.settings.bucket
+    for lookup in finding.running.values():
+        yield "questions of a lookup", lookup.asked, discovery.MOST_ASKED
+        yield "contacts of a lookup", len(lookup.candidates), discovery.MOST_ASKED + discovery.MOST_KNOWN

@@ -1,13 +1,14 @@
 """Discovery tells strangers tags and contacts, never a topic, and names as members only those who have said so themselves.
 
-What it does tell, and to whom, is listed in `docs/discovery.md`.
+Whoever has taken that back, or has said good-bye, is named no longer; whoever has done neither, not after a lease. What
+discovery does tell, and to whom, is listed in `docs/discovery.md`.
 """
 
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
-from ropewalk.protocols.contract import Contact, Effect, Received, Send, Subscribe
-from ropewalk.protocols.discovery.messages import Found, OfTag, Serve, Served
+from ropewalk.protocols.contract import Contact, Effect, LinkDown, Received, Send, Subscribe
+from ropewalk.protocols.discovery.messages import Found, OfTag, Serve, Served, Unserve
 from ropewalk.protocols.discovery.settings import Settings
 from ropewalk.protocols.stan.node import Node
 
@@ -27,8 +28,16 @@ class DiscoveryLeaks(Invariant):
         match moment.event:
             case Subscribe():
                 self._topics[moment.event.topic] = None
-            case Received(sender, Serve()):
-                self._said[moment.stan, moment.event.message.tag, sender.id] = moment.now
+            case Received(sender, Serve(tag)):
+                self._said[moment.stan, tag, sender.id] = moment.now
+            case Received(sender, Unserve(tag)):
+                self._said.pop((moment.stan, tag, sender.id), None)
+            case LinkDown(contact, "left"):
+                gone = [key for key in self._said if key[0] is moment.stan and key[2] == contact.id]
+                for key in gone:
+                    del self._said[key]
+            case _:
+                pass
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""

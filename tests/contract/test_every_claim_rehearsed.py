@@ -39,6 +39,7 @@ DESCRIBED: dict[str, Any] = {
         document={"mean_absolute": {"value": 0.1}, "quantiles": {"p1": 0.0, "p50": 0.1, "p99": 0.2}}
     ),
 }
+EVENTS = {"events": 9, "expected": 99, "delivered": 99, "missed": 0, "unwanted": 0, "frames_per_delivery": 1.1}
 FITNESS = {
     "weakly_connected": 1.0,
     "strongly_connected": 0.5,
@@ -89,7 +90,7 @@ class Rehearsal(Lab):
     def nodes(self, universe: Universe, seed: int, **told: Any) -> NodesRun:
         self.asked.append(f"{universe.title}, nodes {seed}")
         stages = [NodesStage(9.0, 9.0 / (turn + 1), 9.0, 9, 9, 8, 1, 10) for turn in range(told["rounds"] + 1)]
-        return NodesRun(universe.nodes, universe.subscriptions, stages, {"walk": (9, 99)})
+        return NodesRun(universe.nodes, universe.subscriptions, stages, {"walk": (9, 99)}, EVENTS)
 
     def members(self, universe: Universe) -> Members:
         self.asked.append(f"{universe.title}, members")

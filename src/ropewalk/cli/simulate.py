@@ -55,9 +55,7 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
     "--topics-per-event",
     metavar="M",
     type=click.IntRange(1, MOST_TOPICS),
-    default=1,
-    show_default=True,
-    help="How many of its publisher's topics an event is on, at the most.",
+    help="How many of its publisher's topics an event is on, at the most.  [default: 1]",
 )
 @click.option("--fitness/--no-fitness", default=True, show_default=True, help="Examine every overlay.")
 @click.option(
@@ -77,7 +75,7 @@ def command(
     strict: bool,
     keep: str,
     publish: int,
-    topics_per_event: int,
+    topics_per_event: int | None,
     fitness: bool,
     partitions: int | None,
     out: Path | None,
@@ -113,8 +111,9 @@ def command(
         fitness=fitness,
         partitions=partitions,
         events=publish,
-        topics_per_event=topics_per_event,
+        topics_per_event=topics_per_event or 1,
     )
+    _refuse_without_events(publish, topics_per_event)
     _refuse_idle(settings, {name for name, value in told.items() if value is not None}, job.keep)
     (_refuse_of_batch if engine == "batch" else _refuse_of_sim)(job, told)
     place = out if out is not None else usual_place(universe, job)
@@ -163,6 +162,11 @@ def _refuse_idle(settings: Settings, told: set[str], keep: frozenset[Keep]) -> N
         raise UsageError("--slowest plays no part without --adaptive; add it, or drop --slowest.")
 
 
+def _refuse_without_events(publish: int, topics_per_event: int | None) -> None:
+    if topics_per_event is not None and not publish:
+        raise UsageError("--topics-per-event plays no part without --publish; add it, or drop --topics-per-event.")
+
+
 def _refuse_of_batch(job: Job, told: dict[str, Any]) -> None:
     if job.settings.schedule == "timed" or job.settings.manager != "given":
         what = "--schedule timed" if job.settings.schedule == "timed" else f"--manager {job.settings.manager}"
@@ -191,6 +195,10 @@ def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
         for name in ("overlay", "fanout"):
             if told[name] is not None:
                 raise UsageError(f"--{name} plays no part with --manager scamp, which makes views itself; drop one.")
+    if settings.discover and settings.manager != "scamp":
+        raise UsageError(
+            f"--discover goes with --manager scamp: with {settings.manager} nodes are handed whole views; drop one."
+        )
     if settings.schedule != "timed" and settings.manager != "given":
         raise UsageError(f"--manager {settings.manager} needs --schedule timed: rounds from outside leave it no time.")
     if job.events and (settings.schedule != "timed" or settings.rounds <= LEAST_ROUNDS):

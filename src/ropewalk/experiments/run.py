@@ -46,7 +46,8 @@ def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch", prot
     if engine == "sim":  # real nodes have timers of their own, and whoever comes and goes needs somebody to let it in
         said["schedule"] = "timed"
         managed = "manager" not in PROTOCOLS[protocol].ignored
-        if told.get("churn") and told.get("schedule", "timed") == "timed" and managed:
+        alone = told.get("churn") or told.get("discover")
+        if alone and told.get("schedule", "timed") == "timed" and managed:
             said["manager"] = "scamp"
     return Settings(**said | told)
 
@@ -54,7 +55,8 @@ def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch", prot
 def settings_of(universe: Store, job: Job) -> dict[str, Any]:
     """What a run is made from, besides the seed."""
     about = {"protocol": job.protocol, "engine": job.engine, "universe": universe.manifest.name}
-    return about | asdict(job.settings) | {"keep": sorted(job.keep), "fitness": job.fitness}
+    events = {"publish": job.events, "topics_per_event": job.topics_per_event} if job.events else {}
+    return about | asdict(job.settings) | events | {"keep": sorted(job.keep), "fitness": job.fitness}
 
 
 def usual_place(universe: Store, job: Job) -> Path:

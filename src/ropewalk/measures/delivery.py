@@ -31,5 +31,7 @@ def delivery(deliveries: DataFrame, publications: DataFrame) -> DataFrame:
     )
     counts = [named(f"delivery.{name}", F.col(name)) for name in ("count", "copies")]
     means = [named(f"{name}.mean", F.col(f"{name}_mean"), F.col(f"{name}_deviation")) for name in OF_ONE]
-    spreads = [named_percentiles(F.lit(name), F.col(name)) for name in OF_ONE]
+    # Where nothing was owed there is nothing to spread; what was delivered is counted all the same.
+    spreads = [F.when(F.col(name).isNotNull(), named_percentiles(F.lit(name), F.col(name))) for name in OF_ONE]
+    spreads = [F.coalesce(each, F.slice(F.array(*counts), 1, 0)) for each in spreads]
     return measures_of(summed, F.concat(F.array(*counts, *means), *spreads))

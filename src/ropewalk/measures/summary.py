@@ -42,7 +42,7 @@ def summary(rows: Iterable[Row], first: str, last: str, by_round: list[str]) -> 
     if ("delivery.count", last) in value:
         document |= {"delivered": int(value["delivery.count", last]), "duplicates": int(value["delivery.copies", last])}
         for name in ("hops", "latency"):
-            document[name] = {point: value[f"{name}.{point}", last] for point in ("mean", "p50", "p99")}
+            document[name] = {point: value.get((f"{name}.{point}", last)) for point in ("mean", "p50", "p99")}
     if by_round:
         for held in ("lvs", "pvs"):
             document[held]["by_round"] = [value[f"{held}.mean", stage] for stage in by_round]
@@ -60,8 +60,10 @@ def events_said(document: dict[str, Any]) -> str:
     if not document["delivered"]:
         return f"{document['events']} events, delivered to nobody"
     hops, latency, frames = (document[name] for name in ("hops", "latency", "frames_per_delivery"))
-    return (
-        f"{document['events']} events, {document['delivered']} deliveries, {document['missed']} of {document['expected']} missed;"
-        f" {frames:.2f} payload frames each, {hops['p50']:.0f} hops (p99 {hops['p99']:.0f}),"
-        f" {latency['p50']:.2f} s (p99 {latency['p99']:.2f})"
+    said = (
+        f"{document['events']} events, {document['delivered']} deliveries, {document['missed']} of {document['expected']}"
+        f" owed missed; {frames:.2f} payload frames each"
     )
+    if hops["p50"] is None:
+        return said
+    return f"{said}, {hops['p50']:.0f} hops (p99 {hops['p99']:.0f}), {latency['p50']:.2f} s (p99 {latency['p99']:.2f})"

@@ -91,7 +91,7 @@ PROTOCOLS = {
             sentence="one random overlay per topic, nothing aligned: events are flooded on each of their topics apart",
             engines=("sim",),
             schedules=("timed",),
-            ignored=OF_WALKS,
+            ignored=(*OF_WALKS, "discover"),
             make=_flood,
             variants={
                 "given": _variant(_flood),

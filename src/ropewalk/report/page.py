@@ -76,7 +76,7 @@ def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
     sections = [_distribution(value)]
     if "by_round" in document["pvs"]:
         sections.insert(0, _by_round(document))
-    if document.get("delivered"):
+    if ("latency.p50", "final") in value:
         sections.append(_latency(document, value))
     return rendered(
         "page.html.j2",

@@ -8,8 +8,8 @@ from ropewalk.papers.lab import Lab
 from ropewalk.papers.stan.universes import STAN, TTL, grid_universe
 
 CELLS: dict[Scale, tuple[int, int]] = {"small": (150, 15), "paper": (1000, 100)}
-EVENTS: dict[Scale, int] = {"small": 100, "paper": 1000}
-ROUNDS: dict[Scale, int] = {"small": 8, "paper": 10}
+EVENTS = {CELLS["small"]: 100, CELLS["paper"]: 1000}
+ROUNDS = 8
 SHAPE: dict[str, Any] = {"overlay": "fixed", "connectivity": 0.99}
 CASES: dict[str, dict[str, Any]] = {
     "nothing lost": {},
@@ -21,12 +21,14 @@ CASES: dict[str, dict[str, Any]] = {
 
 def measure(lab: Lab, scale: Scale) -> Measured:
     """Events on up to two topics while overlays align."""
-    universe = grid_universe(lab, "G", CELLS[scale], lab.seed)
     numbers = {}
-    for name, told in CASES.items():
-        shape = {"connectivity": SHAPE["connectivity"]} if told.get("churn") else SHAPE  # SCAMP makes its own views
-        settings = {"rounds": ROUNDS[scale], "ttl": TTL} | shape | told
-        numbers[name] = lab.nodes(universe, lab.seed, events=EVENTS[scale], topics_per_event=2, **settings).events
+    for cell in sorted({CELLS["small"], CELLS[scale]}):
+        universe = grid_universe(lab, "G", cell, lab.seed)
+        for name, told in CASES.items():
+            shape = {"connectivity": SHAPE["connectivity"]} if told.get("churn") else SHAPE  # SCAMP makes its own views
+            settings = {"rounds": ROUNDS, "ttl": TTL} | shape | told
+            run = lab.nodes(universe, lab.seed, events=EVENTS[cell], topics_per_event=2, **settings)
+            numbers[f"{cell[0]} nodes, {name}"] = run.events
     return Measured(numbers)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send
 from ropewalk.protocols.dissemination.contract import Peers
-from ropewalk.protocols.dissemination.messages import Push
+from ropewalk.protocols.dissemination.messages import Inject, Push
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_SEEN, MOST_TOPICS, Settings
 
 
@@ -46,8 +46,9 @@ class Flood:
             effects += self._relay(event, topic, None, 1, now)
         return effects
 
-    def inject(self, event: Event, now: float) -> list[Effect]:
+    def inject(self, inject: Inject, now: float) -> list[Effect]:
         """An event of a stranger's: as if it came on all topics of it that are followed here."""
+        event = inject.event
         if event.id in self.delivered or len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS:
             return []
         return [Deliver(event, 1), *self.publish(event, now)]
@@ -64,7 +65,11 @@ class Flood:
         """None: an event has gone to all neighbours when it came."""
         return []
 
-    def leave(self) -> list[Effect]:
+    def has(self, event: int) -> bool:
+        """Whether it has come."""
+        return event in self.delivered
+
+    def leave(self, now: float) -> list[Effect]:  # noqa: ARG002
         """Nothing."""
         return []
 

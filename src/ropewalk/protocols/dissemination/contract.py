@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ropewalk.protocols.contract import Contact, Effect, Event
+from ropewalk.protocols.dissemination.messages import Inject
 from ropewalk.protocols.dissemination.settings import Settings
 
 Peers = Callable[[int], "dict[int, Contact] | None"]
@@ -18,8 +19,11 @@ class Events(Protocol):
     def publish(self, event: Event, now: float) -> list[Effect]:
         """An event of this node's own."""
 
-    def inject(self, event: Event, now: float) -> list[Effect]:
+    def inject(self, inject: Inject, now: float) -> list[Effect]:
         """One of somebody's that is no neighbour, for a topic that is followed here."""
+
+    def has(self, event: int) -> bool:
+        """Whether an event has come, and can be had here if this way of spreading them has anything to ask for."""
 
     def receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         """Take a message in."""
@@ -30,7 +34,7 @@ class Events(Protocol):
     def unspread(self, topic: int) -> list[Event]:
         """Events that nobody else is known to have on a topic that is about to be followed no longer."""
 
-    def leave(self) -> list[Effect]:
+    def leave(self, now: float) -> list[Effect]:
         """What to send before the node goes."""
 
     def tidy(self, now: float) -> list[Effect]:

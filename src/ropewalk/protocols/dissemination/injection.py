@@ -2,7 +2,7 @@
 
 Ours (the papers let only followers publish): an event is handed to three members at once, each of which spreads it as if it
 had come from a neighbour. One that says so suffices; if none does, others are tried, and if that fails whoever published
-it is told. Members that let an event in are remembered for a while. Whoever follows a topic no longer hands on in the same
+it is told. Members that were found are remembered for a while. Whoever follows a topic no longer hands on in the same
 way what it published there, and nobody is known to have.
 """
 
@@ -33,6 +33,7 @@ class Injected:
     """An event that is not known to be in yet."""
 
     event: Event
+    at: float  # when it was handed in
     attempt: int = 0  # how often entrances were tried
     asked: dict[int, None] = field(default_factory=dict)  # who has been tried
     seeking: bool = False  # until members are found, or are not
@@ -56,7 +57,7 @@ class Injections:
             return []
         if len(self.open) >= MOST_INJECTED:
             return self._report(event, topic, "too many others are waiting to get into their topics")
-        self.open[event.id, topic] = Injected(event)
+        self.open[event.id, topic] = Injected(event, now)
         return self._try((event.id, topic), now)
 
     def hand_on(self, events: list[Event], topic: int, contacts: tuple[Contact, ...], now: float) -> list[Effect]:
@@ -115,9 +116,10 @@ class Injections:
             injected.asked.clear()  # a second time round they may be there
             return self.seek(topic, now)
         effects = self._wait(key)
-        for contact in fresh[: self.settings.entrances]:
+        for place, contact in enumerate(fresh[: self.settings.entrances]):
             injected.asked[contact.id] = None
-            effects += self.links.post(contact, Inject(injected.event, topic), now)
+            inject = Inject(injected.event, topic, place == 0, now - injected.at)
+            effects += self.links.post(contact, inject, now)
         return effects
 
     def _wait(self, key: Key) -> list[Effect]:

@@ -18,6 +18,9 @@ class Push:
     topics: tuple[int, ...]  # on which it is sent: those on which sender and receiver are neighbours
     hops: int  # links it has crossed, this one included
     asked: bool  # it answers a Want
+    age: float = (
+        0.0  # seconds for which it has been about: nobody keeps it longer than it would have from the beginning
+    )
 
     def contacts(self) -> int:
         """The publisher, and as much for the event's id and each topic."""
@@ -88,6 +91,8 @@ class Inject:
     kind: ClassVar[str] = "inject"
     event: Event
     topic: int
+    lead: bool  # spread it at once; others that it is handed to only offer it, so that waves do not meet and cut trees
+    age: float = 0.0  # as of a Push
 
     @property
     def topics(self) -> tuple[int, ...]:

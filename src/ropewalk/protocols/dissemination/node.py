@@ -17,9 +17,10 @@ from heapq import nsmallest
 from ropewalk.ids import weight
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
 from ropewalk.protocols.dissemination.contract import Peers
-from ropewalk.protocols.dissemination.messages import Have, Offer, Push, Spare, Want
+from ropewalk.protocols.dissemination.messages import Have, Inject, Offer, Push, Spare, Want
 from ropewalk.protocols.dissemination.settings import (
     MOST_ADVERTISERS,
+    MOST_FROM_ONE,
     MOST_IDS,
     MOST_KEPT,
     MOST_PAYLOAD,
@@ -53,6 +54,7 @@ class Ask:
     """Time to ask for an event, if it has not come by itself."""
 
     event: int
+    asked: int  # how often it had been asked for when this was set
 
 
 @dataclass(slots=True)
@@ -61,17 +63,19 @@ class Kept:
 
     event: Event
     hops: int
-    at: float
+    at: float  # when it was published, as far as is known
     pushed: bool  # it came by itself, over an eager link
     topics: tuple[int, ...]  # on which it came
     shown: dict[int, None]  # who has shown that it has it
     sent: dict[int, None] = field(default_factory=dict)  # to whom it went at once
+    answers: dict[int, int] = field(default_factory=dict)  # how often it was sent to who asked
 
 
 @dataclass(slots=True)
 class Wanted:
     """An event that is advertised, and not here yet."""
 
+    first: int  # who advertised it first
     topics: dict[int, None]
     advertisers: dict[int, Contact] = field(default_factory=dict)  # at most MOST_ADVERTISERS; who was asked goes last
     alone: bool = False  # it does not come by itself: the tree is not to blame
@@ -82,7 +86,7 @@ class Node:
     """The events of one node. It is part of a node that knows who its neighbours are."""
 
     __slots__ = (
-        "eager", "kept", "missed", "peers", "pending", "seen", "settings", "turn", "unanswered", "wanted",
+        "eager", "first_from", "kept", "missed", "peers", "pending", "seen", "settings", "turn", "unanswered", "wanted",
     )  # fmt: skip
 
     def __init__(self, settings: Settings, peers: Peers) -> None:
@@ -90,6 +94,7 @@ class Node:
         self.kept: dict[int, Kept] = {}  # oldest first
         self.seen: dict[int, float] = {}  # when each came, oldest first
         self.wanted: dict[int, Wanted] = {}
+        self.first_from: dict[int, int] = {}  # of these, how many who advertised first
         self.eager: dict[int, dict[int, None]] = {}  # topic -> to whom events go without being asked for
         self.missed: dict[int, int] = {}  # topic -> events in a row that had to be asked for
         self.turn = 0  # how often neighbours were told, once per period
@@ -100,15 +105,21 @@ class Node:
 
     def publish(self, event: Event, now: float) -> list[Effect]:
         """An event of this node's own."""
-        if event.id in self.seen:
+        if self._knows(event.id):
             return []
+        self._remember(event.id, now)
         return self._accept(event, None, Push(event, event.topics, 0, False), now)
 
-    def inject(self, event: Event, now: float) -> list[Effect]:
-        """An event of somebody else's that follows none of its topics here; it came on no link of theirs."""
-        if event.id in self.seen or not _is_sound(event):
+    def inject(self, inject: Inject, now: float) -> list[Effect]:
+        """An event of somebody else's, which came on no link of a topic."""
+        push = Push(inject.event, (), 1, not inject.lead, inject.age)
+        if self._knows(inject.event.id) or not self._is_sound(push):
             return []
-        return self._accept(event, None, Push(event, (), 1, False), now)
+        return self._accept(inject.event, None, push, now)
+
+    def has(self, event: int) -> bool:
+        """Whether it can be had here."""
+        return event in self.kept
 
     def receive(self, sender: Contact, message: Push | Have | Want | Spare, now: float) -> list[Effect]:
         """Take a message in."""
@@ -116,9 +127,9 @@ class Node:
             case Push():
                 return self._pushed(sender, message, now)
             case Have():
-                return self._offered(sender, message, now)
+                return self._offered(sender, message)
             case Want():
-                return self._asked(sender, message)
+                return self._asked(sender, message, now)
             case Spare():
                 return self._spared(sender, message)
 
@@ -129,7 +140,7 @@ class Node:
                 return self._advertise()
             case Remind():
                 return self._remind(timer)
-            case Ask(event):
+            case Ask(event, asked) if event in self.wanted and self.wanted[event].asked == asked:
                 return self._ask(event)
             case _:
                 return []
@@ -165,9 +176,11 @@ class Node:
             return []  # the next period's telling is under way
         offers: Offers = {}
         for node, (contact, offered) in self.unanswered.items():
-            left = [offer for offer in offered if offer[0] in self.kept and node not in self.kept[offer[0]].shown]
-            if left:
-                offers[node] = (contact, left)
+            for event, _ in offered:
+                kept = self.kept.get(event)
+                near = self._around(kept.event).get(node) if kept is not None and node not in kept.shown else None
+                if near is not None:
+                    offers.setdefault(node, (contact, []))[1].append((event, tuple(near[1])))
         self.unanswered = offers
         if not offers or timer.times >= self.settings.reminders:
             return []
@@ -180,22 +193,22 @@ class Node:
         concerned = [kept for kept in self.kept.values() if topic in kept.event.topics]
         return [kept.event for kept in concerned if not (kept.shown if kept.hops else kept.shown.keys() & near)]
 
-    def leave(self) -> list[Effect]:
+    def leave(self, now: float) -> list[Effect]:
         """Before this node goes: hand on what nobody has shown to have, to some each."""
         effects: list[Effect] = []
         for kept in self.kept.values():
             around = self._around(kept.event) if not kept.shown else {}
             for contact, topics in list(around.values())[: self.settings.lazy]:
-                effects.append(Send(contact, Push(kept.event, tuple(topics), kept.hops + 1, asked=True)))
+                effects.append(Send(contact, _passed_on(kept, topics, now, asked=True)))
         return effects
 
     # The event itself
 
     def _pushed(self, sender: Contact, push: Push, now: float) -> list[Effect]:
         event = push.event
-        if not _is_sound(event):
+        if not self._is_sound(push) or push.hops < 1:
             return []  # nobody who keeps the rules sends this
-        if event.id not in self.seen:
+        if not self._knows(event.id):
             return self._accept(event, sender, push, now)
         kept = self.kept.get(event.id)
         if kept is None:
@@ -204,23 +217,25 @@ class Node:
         if push.asked or not kept.pushed:
             return []
         # One too many for those topics on which the first copy came as well; another topic's tree may need this link.
-        pruned = [topic for topic in push.topics if topic in kept.topics and self._calm(topic, sender.id)]
-        return [Send(sender, Spare((event.id,), tuple(pruned)))]
+        pruned = [topic for topic in push.topics if topic in kept.topics and sender.id in (self.peers(topic) or ())]
+        for topic in pruned:
+            self._calm(topic, sender.id)
+        return [Send(sender, Spare((event.id,), tuple(pruned)))] if pruned else []
 
     def _accept(self, event: Event, sender: Contact | None, push: Push, now: float) -> list[Effect]:
         """The first copy: deliver it, and see that it goes on, on all topics of the event that are followed here."""
-        self._remember(event.id, now)
-        wanted = self.wanted.pop(event.id, None)
         followed = {topic: peers for topic in event.topics if (peers := self.peers(topic)) is not None}
         if not followed:
             return []  # unsubscribed while it was on its way
+        self._remember(event.id, now)
+        wanted = self._want_no_more(event.id)
         effects: list[Effect] = [Deliver(event, push.hops)] if push.hops else []  # not to its publisher
         shown: dict[int, None] = dict.fromkeys(wanted.advertisers) if wanted is not None else {}
         if sender is not None:
             shown[sender.id] = None
             if not push.asked:
                 self._welcome(sender, push.topics)
-        kept = self.kept[event.id] = Kept(event, push.hops, now, not push.asked, push.topics, shown)
+        kept = self.kept[event.id] = Kept(event, push.hops, now - push.age, not push.asked, push.topics, shown)
         while len(self.kept) > MOST_KEPT:
             self._drop(next(iter(self.kept)))
         leading = _leading(event)
@@ -228,7 +243,7 @@ class Node:
             if push.asked or leading not in topics:  # some of them may have it by now, from others
                 effects.append(Send(contact, Have(((event.id, tuple(topics)),), alone=True)))
             else:
-                effects.append(Send(contact, Push(event, tuple(topics), push.hops + 1, asked=False)))
+                effects.append(Send(contact, _passed_on(kept, topics, now, asked=False)))
             kept.sent[contact.id] = None
         if not self.pending:
             effects.append(SetTimer(self.settings.gather, Advertise()))
@@ -252,12 +267,9 @@ class Node:
                 self.eager.setdefault(topic, {})[sender.id] = None
                 self.missed[topic] = 0
 
-    def _calm(self, topic: int, node: int) -> bool:
-        """Make a link lazy on a topic; whether it was eager."""
-        nodes = self.eager.get(topic, {})
-        was = node in nodes
-        nodes.pop(node, None)
-        return was
+    def _calm(self, topic: int, node: int) -> None:
+        """Make a link lazy on a topic."""
+        self.eager.get(topic, {}).pop(node, None)
 
     # What can be had, and from whom
 
@@ -274,35 +286,34 @@ class Node:
         self.pending.clear()
         return _told(offers, answer=False)
 
-    def _offered(self, sender: Contact, have: Have, now: float) -> list[Effect]:
+    def _offered(self, sender: Contact, have: Have) -> list[Effect]:
         effects: list[Effect] = []
         known: list[int] = []
         for event, topics in have.offers[:MOST_IDS]:
             kept = self.kept.get(event)
-            if event in self.seen:
-                known.append(event)
-                if kept is not None:
-                    kept.shown[sender.id] = None
-            else:
-                effects += self._advertised(sender, event, topics, have.alone, now)
+            if kept is None:
+                effects += [] if event in self.seen else self._advertised(sender, event, topics, have.alone)
+            elif any(sender.id in (self.peers(topic) or ()) for topic in kept.event.topics):
+                known.append(event)  # strangers are not told what is here: it tells what is followed
+                kept.shown[sender.id] = None
         if known and have.answer:
             effects.append(Send(sender, Spare(tuple(known), ())))
         return effects
 
-    def _advertised(
-        self, sender: Contact, event: int, topics: tuple[int, ...], alone: bool, now: float
-    ) -> list[Effect]:
+    def _advertised(self, sender: Contact, event: int, topics: tuple[int, ...], alone: bool) -> list[Effect]:
         shared = [topic for topic in topics[:MOST_TOPICS] if sender.id in (self.peers(topic) or ())]
         if not shared:
             return []
         wanted = self.wanted.get(event)
         if wanted is None:
-            if len(self.wanted) >= MOST_WANTED:
+            count = self.first_from.get(sender.id, 0)
+            if len(self.wanted) >= MOST_WANTED or count >= MOST_FROM_ONE:
                 return []  # it will be advertised again
-            wanted = self.wanted[event] = Wanted(dict.fromkeys(shared), {sender.id: sender}, alone)
+            self.first_from[sender.id] = count + 1
+            self.wanted[event] = Wanted(sender.id, dict.fromkeys(shared), {sender.id: sender}, alone)
             if alone or not any(self.eager.get(topic) for topic in shared):
                 return self._ask(event)
-            return [SetTimer(self.settings.patience, Ask(event))]
+            return [SetTimer(self.settings.patience, Ask(event, 0))]
         wanted.topics.update(dict.fromkeys(shared))
         if len(wanted.advertisers) < MOST_ADVERTISERS:
             wanted.advertisers.setdefault(sender.id, sender)
@@ -313,16 +324,14 @@ class Node:
 
     def _ask(self, event: int) -> list[Effect]:
         """Ask the next advertiser. Where no link is eager, or too much had to be asked for, let this one be."""
-        wanted = self.wanted.get(event)
-        if wanted is None:
-            return []
+        wanted = self.wanted[event]
         there = [
             (contact, shared)
             for contact in wanted.advertisers.values()
             if (shared := [topic for topic in wanted.topics if contact.id in (self.peers(topic) or ())])
         ]
         if not there or wanted.asked >= self.settings.tries:
-            del self.wanted[event]  # until it is advertised again
+            self._want_no_more(event)  # until it is advertised again
             return []
         contact, shared = there[0]
         wanted.advertisers[contact.id] = wanted.advertisers.pop(contact.id)
@@ -335,18 +344,29 @@ class Node:
                 self.missed[topic] = 0
                 grafted.append(topic)
         wanted.asked += 1
-        return [Send(contact, Want((event,), tuple(grafted))), SetTimer(self.settings.retry, Ask(event))]
+        again = SetTimer(self.settings.retry, Ask(event, wanted.asked))
+        return [Send(contact, Want((event,), tuple(grafted))), again]
 
-    def _asked(self, sender: Contact, want: Want) -> list[Effect]:
+    def _want_no_more(self, event: int) -> Wanted | None:
+        wanted = self.wanted.pop(event, None)
+        if wanted is not None:
+            self.first_from[wanted.first] -= 1
+            if not self.first_from[wanted.first]:
+                del self.first_from[wanted.first]
+        return wanted
+
+    def _asked(self, sender: Contact, want: Want, now: float) -> list[Effect]:
         for topic in want.topics[:MOST_TOPICS]:
             if sender.id in (self.peers(topic) or ()):
                 self.eager.setdefault(topic, {})[sender.id] = None
         effects: list[Effect] = []
-        for event in want.ids[:MOST_IDS]:
+        for event in dict.fromkeys(want.ids[:MOST_IDS]):
             kept = self.kept.get(event)
             around = self._around(kept.event).get(sender.id) if kept is not None else None
-            if kept is not None and around is not None:
-                effects.append(Send(sender, Push(kept.event, tuple(around[1]), kept.hops + 1, asked=True)))
+            if kept is None or around is None or kept.answers.get(sender.id, 0) >= self.settings.tries:
+                continue  # not for it, or it has had its share
+            kept.answers[sender.id] = kept.answers.get(sender.id, 0) + 1
+            effects.append(Send(sender, _passed_on(kept, around[1], now, asked=True)))
         return effects
 
     def _spared(self, sender: Contact, spare: Spare) -> list[Effect]:
@@ -368,6 +388,16 @@ class Node:
                 found.setdefault(node, (contact, []))[1].append(topic)
         return found
 
+    def _knows(self, event: int) -> bool:
+        return event in self.seen or event in self.kept
+
+    def _is_sound(self, push: Push) -> bool:
+        """Whether a node that keeps the rules could have sent it."""
+        event = push.event
+        sized = len(event.payload) <= MOST_PAYLOAD and 1 <= len(event.topics) <= MOST_TOPICS
+        tagged = len(push.topics) <= MOST_TOPICS and all(topic in event.topics for topic in push.topics)
+        return sized and tagged and 0 <= push.age < self.settings.keep
+
     def _remember(self, event: int, now: float) -> None:
         self.seen[event] = now
         if len(self.seen) > MOST_SEEN:
@@ -378,8 +408,8 @@ class Node:
         self.pending.pop(event, None)
 
 
-def _is_sound(event: Event) -> bool:
-    return len(event.payload) <= MOST_PAYLOAD and len(event.topics) <= MOST_TOPICS
+def _passed_on(kept: Kept, topics: Iterable[int], now: float, *, asked: bool) -> Push:
+    return Push(kept.event, tuple(topics), kept.hops + 1, asked, max(0.0, now - kept.at))
 
 
 def _leading(event: Event) -> int:
@@ -397,8 +427,17 @@ def _offer(offers: Offers, event: int, around: Around) -> None:
 
 
 def _told(offers: Offers, *, answer: bool) -> list[Effect]:
-    return [
-        Send(contact, Have(tuple(offered[first : first + MOST_IDS]), answer=answer))
-        for contact, offered in offers.values()
-        for first in range(0, len(offered), MOST_IDS)
-    ]
+    """In as many messages as it takes, none of which names more than MOST_IDS events and topics, or one event more."""
+    effects: list[Effect] = []
+    for contact, offered in offers.values():
+        part: list[Offer] = []
+        size = 0
+        for offer in offered:
+            part.append(offer)
+            size += 1 + len(offer[1])
+            if size >= MOST_IDS:
+                effects.append(Send(contact, Have(tuple(part), answer=answer)))
+                part, size = [], 0
+        if part:
+            effects.append(Send(contact, Have(tuple(part), answer=answer)))
+    return effects

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ropewalk.errors import UsageError
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -14,19 +16,24 @@ class Settings:
     lazy: int = 6  # gossipsub's D_lazy: to how many neighbours an event is advertised at once, if it came by itself
     reminders: int = 3  # ours: how often whoever was told once per period, and does not answer, is told again
     misses: int = 2  # ours: events in a row that had to be asked for, before a link is made to bring the next by itself
-    entrances: int = (
-        3  # ours: members that an event is handed to at once, on a topic that its publisher does not follow
-    )
+    entrances: int = 3  # ours: members to whom an event is handed, on a topic that its publisher does not follow
     entry: float = 5.0  # ours: how long they may take to let it in: a link to open, there and back
     entries: int = 5  # ours: how often members are tried before its publisher is told that it did not get in
     remembered: float = 60.0  # gossipsub's fanout_ttl: how long members that were found are tried without seeking anew
     keep: float = 300.0  # ours: how long an event can be had after it came; late joiners get what is so young
     seen: float = 900.0  # ours: how long an id is remembered: no event is delivered twice within it
 
+    def __post_init__(self) -> None:
+        if not self.keep < self.seen:
+            raise UsageError(
+                f"events are kept for {self.keep} s and known for {self.seen} s, but must be known for longer: else they come again."
+            )
+
 
 MOST_KEPT = 4096  # ours: events that can be had; the oldest go first
 MOST_SEEN = 65_536  # ours: ids remembered, likewise
 MOST_WANTED = 4096  # ours: events that are advertised, and not here yet
+MOST_FROM_ONE = 512  # ours: of these, advertised first by one neighbour: a liar alone stops nobody from asking
 MOST_IDS = 512  # ours: ids in one message
 MOST_ADVERTISERS = 8  # ours: of whom an event can be had, remembered for each
 MOST_INJECTED = 1024  # ours: events of a node's own that have yet to get into a topic

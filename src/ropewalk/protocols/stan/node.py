@@ -14,6 +14,7 @@ are made before others are broken, who is gone is not believed in for a while, a
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ropewalk.errors import UsageError
 from ropewalk.ids import mix_long
 from ropewalk.protocols.contract import (
     Contact,
@@ -230,7 +231,7 @@ class Node:
         return effects
 
     def _leave(self, now: float) -> list[Effect]:
-        effects = self.events.leave() + self.injections.leave()
+        effects = self.events.leave(now) + self.injections.leave()
         for topic in list(self.topics):
             effects += self._unsubscribe(topic, now)
         return effects + self.neighbours.links.close_all()
@@ -248,7 +249,9 @@ class Node:
 
     def _publish(self, event: Event, now: float) -> list[Effect]:
         """Into every topic of the event: over links where it is followed, else through members that are found."""
-        if len(event.payload) > MOST_PAYLOAD or not 1 <= len(event.topics) <= MOST_TOPICS:
+        if not event.topics:
+            raise UsageError(f"event {event.id} has no topic, but needs one at least.")
+        if len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS:
             why = f"at most {MOST_PAYLOAD} bytes and {MOST_TOPICS} topics are carried"
             return [Report(event, topic, why) for topic in event.topics]
         effects = self.events.publish(event, now)
@@ -267,7 +270,10 @@ class Node:
     def _inject(self, sender: Contact, message: Inject, now: float) -> list[Effect]:
         if message.topic not in self.topics or message.topic not in message.event.topics:
             return []  # the publisher tries others
-        return [*self.events.inject(message.event, now), Send(sender, Taken(message.topic, message.event.id))]
+        effects = self.events.inject(message, now)
+        if not self.events.has(message.event.id):
+            return effects
+        return [*effects, Send(sender, Taken(message.topic, message.event.id))]
 
     def _seek(self, topic: int, now: float) -> list[Effect]:
         return self.finding.seek(topic, now) if self.finding is not None else self.injections.found(topic, (), now)

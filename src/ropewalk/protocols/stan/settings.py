@@ -70,7 +70,7 @@ class Settings:
     manager: ManagerName = parameter("Who keeps overlays connected and sizes views.", default="given")
     # StaN 2.2 assumes that a first contact is known
     discover: bool = parameter(
-        "Nodes find a topic's members by themselves, from one node that is there.", default=False
+        "Nodes are told some node that is there, and find a topic's members by themselves.", default=False
     )
     period: float = parameter("Seconds from one walk to the next.", default=30.0)  # StaN 3.2
     # StaN 3: in its supplement, "a global-omniscient approach"

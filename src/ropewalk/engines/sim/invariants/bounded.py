@@ -1,12 +1,13 @@
 """Everything that a node remembers has a bound, and so has everything that it sends."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.contract import MOST_NEIGHBOURS, Send
 from ropewalk.protocols.discovery import settings as discovery
 from ropewalk.protocols.discovery.node import Node as Discovery
+from ropewalk.protocols.dissemination.messages import Message as EventMessage
 from ropewalk.protocols.dissemination.settings import MOST_IDS, MOST_TOPICS
 from ropewalk.protocols.links import OUTBOX
 from ropewalk.protocols.sampling.cyclon import node as cyclon
@@ -16,6 +17,7 @@ from ropewalk.protocols.stan.neighbours import MOST_DOUBTED, MOST_HOLDERS
 from ropewalk.protocols.stan.node import MOST_TURNS
 from ropewalk.protocols.stan.walks import MOST_PER_HOP, MOST_WAYS
 
+EVENTS = get_args(EventMessage)
 Count = tuple[str, int, int]  # what is counted, how many there are, how many there may be
 
 
@@ -43,10 +45,11 @@ def _counts(moment: Moment) -> Iterator[Count]:
         yield from ((f"{what} on {topic}", count, most) for what, count, most in _of_topic(following))
     if node.finding is not None:
         yield from _of_discovery(node.finding.discovery)
-    longest = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics), MOST_IDS * (MOST_TOPICS + 1))
+    longest = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics))
     for effect in moment.effects:
         if isinstance(effect, Send):
-            yield f"contacts in a {effect.message.kind}", effect.message.contacts(), longest
+            most = MOST_IDS + MOST_TOPICS if isinstance(effect.message, EVENTS) else longest
+            yield f"contacts in a {effect.message.kind}", effect.message.contacts(), most
 
 
 def _of_topic(following: Following) -> Iterator[Count]:

@@ -58,6 +58,8 @@ def _of_events(events: Events) -> Iterator[Count]:
     yield "events kept", len(events.kept), bounds.MOST_KEPT
     yield "ids seen", len(events.seen), bounds.MOST_SEEN
     yield "events wanted", len(events.wanted), bounds.MOST_WANTED
+    yield "events wanted of one", max(events.first_from.values(), default=0), bounds.MOST_FROM_ONE
+    yield "events wanted, by who was first", abs(sum(events.first_from.values()) - len(events.wanted)), 0
     yield "events to advertise that are not kept", len(events.pending.keys() - events.kept.keys()), 0
     for event, wanted in events.wanted.items():
         yield f"advertisers of {event}", len(wanted.advertisers), bounds.MOST_ADVERTISERS

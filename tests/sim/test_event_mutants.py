@@ -33,9 +33,9 @@ MUTANTS = [
     # delivery
     Mutant(dissemination.Node, "_accept", "if not followed:", "if False:", "only followers"),
     Mutant(Neighbours, "around", "return None", "return {}", "only followers"),
-    Mutant(dissemination.Node, "_remember", "self.seen[event] = now", "pass", "at most once"),
+    Mutant(dissemination.Node, "_knows", "event in self.seen or event in self.kept", "False", "at most once"),
+    Mutant(dissemination.Node, "_pushed", "if not self._knows(event.id):", "if True:", "at most once"),
     Mutant(dissemination.Node, "inject", "self._knows(inject.event.id) or", "", "at most once"),
-    Mutant(dissemination.Node, "tidy", "now - self.settings.seen", "now - self.settings.patience", "at most once"),
     Mutant(dissemination.Node, "_around", "in event.topics:", "in event.topics[:1]:", "everybody gets it"),
     Mutant(
         dissemination.Node,
@@ -60,7 +60,7 @@ MUTANTS = [
     Mutant(
         dissemination.Node,
         "_advertised",
-        "if len(wanted.advertisers) < MOST_ADVERTISERS:",
+        "if len(wanted.advertisers) < MOST_ADVERTISERS:  # the new one first: others may have been asked in vain",
         "if True:",
         "caches bounded",
     ),
@@ -94,7 +94,6 @@ MUTANTS = [
         "everybody gets it",
     ),
     Mutant(stan.Node, "_take_in", "self._hand_on(event.topic, now) +", "", "everybody gets it"),
-    Mutant(stan.Node, "_inject", "message.topic not in self.topics or", "", "everybody gets it"),
     Mutant(Injections, "publish", "if len(self.open) >= MOST_INJECTED:", "if False:", "caches bounded"),
     Mutant(Injections, "_remember", "if len(self.entrances) > MOST_ENTRANCES:", "if False:", "caches bounded"),
     # discovery

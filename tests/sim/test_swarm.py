@@ -138,4 +138,4 @@ def test_the_tool_says_how_it_is_used(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["swarm", *arguments])
     assert tool.main() == 2
-    assert capsys.readouterr().err == "say which seeds: tools/swarm FROM:TO, for instance 0:100\n"
+    assert capsys.readouterr().err == "say which seeds: make swarm SEEDS=FROM:TO, for instance 0:100\n"

@@ -113,7 +113,7 @@ def command(
         events=publish,
         topics_per_event=topics_per_event or 1,
     )
-    _refuse_without_events(publish, topics_per_event)
+    _refuse_of_events(job, topics_per_event)
     _refuse_idle(settings, {name for name, value in told.items() if value is not None}, job.keep)
     (_refuse_of_batch if engine == "batch" else _refuse_of_sim)(job, told)
     place = out if out is not None else usual_place(universe, job)
@@ -162,17 +162,25 @@ def _refuse_idle(settings: Settings, told: set[str], keep: frozenset[Keep]) -> N
         raise UsageError("--slowest plays no part without --adaptive; add it, or drop --slowest.")
 
 
-def _refuse_without_events(publish: int, topics_per_event: int | None) -> None:
-    if topics_per_event is not None and not publish:
+def _refuse_of_events(job: Job, topics_per_event: int | None) -> None:
+    settings = job.settings
+    if topics_per_event is not None and not job.events:
         raise UsageError("--topics-per-event plays no part without --publish; add it, or drop --topics-per-event.")
+    if job.events and job.engine == "batch":
+        raise UsageError("--publish needs nodes that send messages; add --engine sim.")
+    if job.events and settings.schedule != "timed":
+        raise UsageError(f"--publish needs --schedule timed: with {settings.schedule} nothing takes time; drop one.")
+    if job.events and settings.rounds <= LEAST_ROUNDS:
+        raise UsageError(
+            f"--publish with --rounds {settings.rounds} leaves no time for events: three rounds pass until all are settled,"
+            f" two to get what was lost; use more than {LEAST_ROUNDS}."
+        )
 
 
 def _refuse_of_batch(job: Job, told: dict[str, Any]) -> None:
     if job.settings.schedule == "timed" or job.settings.manager != "given":
         what = "--schedule timed" if job.settings.schedule == "timed" else f"--manager {job.settings.manager}"
         raise UsageError(f"{what} needs nodes with timers, which engine batch has not; add --engine sim.")
-    if job.events:
-        raise UsageError("--publish needs nodes that send messages; add --engine sim.")
     if told["discover"]:
         raise UsageError("--discover needs nodes that send messages; add --engine sim.")
     if told["period"] is not None:
@@ -201,10 +209,6 @@ def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
         )
     if settings.schedule != "timed" and settings.manager != "given":
         raise UsageError(f"--manager {settings.manager} needs --schedule timed: rounds from outside leave it no time.")
-    if job.events and (settings.schedule != "timed" or settings.rounds <= LEAST_ROUNDS):
-        raise UsageError(
-            f"--publish needs --schedule timed and more than {LEAST_ROUNDS} rounds: three until all are settled, two to get what was lost."
-        )
     if settings.schedule != "timed" and told["period"] is not None:
         raise UsageError(f"--period plays no part with --schedule {settings.schedule}; drop one.")
 

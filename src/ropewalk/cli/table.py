@@ -43,7 +43,7 @@ def show_run(document: dict[str, Any]) -> None:
     if document["settings"]["fitness"]:
         console.print(_overlays(document))
     if document["traffic"]:
-        console.print(f"{document['traffic']['messages']:.0f} messages sent{_with_ids(document['traffic'])}")
+        console.print(f"{document['traffic']['messages']:.0f} messages of walks sent{_with_ids(document['traffic'])}")
     if "events" in document:
         console.print(events_said(document), soft_wrap=True)
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)

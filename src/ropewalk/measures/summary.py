@@ -60,10 +60,15 @@ def events_said(document: dict[str, Any]) -> str:
     if not document["delivered"]:
         return f"{document['events']} events, delivered to nobody"
     hops, latency, frames = (document[name] for name in ("hops", "latency", "frames_per_delivery"))
+    asked, events = document["settings"]["publish"], document["events"]
+    away = f" of {asked} (publishers of the others were away)" if events < asked else ""
     said = (
-        f"{document['events']} events, {document['delivered']} deliveries, {document['missed']} of {document['expected']}"
-        f" owed missed; {frames:.2f} payload frames each"
+        f"{events} events{away}, {document['delivered']} deliveries, {document['missed']} of {document['expected']} owed"
+        f" missed; {frames:.2f} payload frames each"
     )
     if hops["p50"] is None:
         return said
-    return f"{said}, {hops['p50']:.0f} hops (p99 {hops['p99']:.0f}), {latency['p50']:.2f} s (p99 {latency['p99']:.2f})"
+    return (
+        f"{said}; the owed after {latency['p50']:.2f} s (p99 {latency['p99']:.2f})"
+        f" and {hops['p50']:.0f} hops (p99 {hops['p99']:.0f})"
+    )

@@ -156,7 +156,7 @@ def outcome(deliveries: Deliveries, population: Population) -> dict[str, Any]:
     """What became of all events that no table tells, in the keys of a run's document."""
     published = deliveries.ledger.published.values()
     due = deliveries.ledger.due(population)
-    delivered = sum(len(each.delivered) for each in published)
+    delivered = sum(len({node.me.id for node in each.delivered}) for each in published)
     return {
         "events": len(published),
         "expected": len(due),

@@ -59,6 +59,7 @@ class Played:
     at: float
     sent: dict[int, dict[str, list[int]]]
     events: dict[str, Any]  # what became of them, at the final stage
+    owed: set[tuple[int, int]]  # likewise: which event to whom
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
@@ -81,7 +82,7 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     draft.manifest.digest = outcome.digest
     with phase("write the tables"):
         tables = [(RUNS, runs_row(spark, outcome, job, universe))]
-        for table, rows in [*_tables(stages, node_ids, job), *_event_tables(deliveries, job.settings.period)]:
+        for table, rows in [*_tables(stages, node_ids, job), *_event_tables(deliveries, stages[-1].owed)]:
             tables.append((table, of_run(outcome, table, spark.createDataFrame(rows))))
         outcome.tables |= write_tables(draft, tables)
     return outcome
@@ -102,8 +103,12 @@ def stages_of(
         for stage, views in _stages(population, initial, traffic, acts, phase):
             if stage in (INITIAL, FINAL) or "rounds" in job.keep:
                 left = left_by(stage, views, node_ids, traffic.by_topic)
-                events = outcome_of(deliveries, population) if deliveries is not None and stage == FINAL else {}
-                yield Played(left, _open_links(population), population.simulator.now, traffic.by_node, events)
+                events: dict[str, Any] = {}
+                owed: set[tuple[int, int]] = set()
+                if deliveries is not None and stage == FINAL:
+                    events = outcome_of(deliveries, population)
+                    owed = {(each.event.id, node.me.id) for each, node in deliveries.ledger.due(population)}
+                yield Played(left, _open_links(population), population.simulator.now, traffic.by_node, events, owed)
                 traffic.clear()
     finally:
         gc.unfreeze()
@@ -236,7 +241,7 @@ def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[T
         yield TRAFFIC, pa.table(counts, list(schema))
 
 
-def _event_tables(deliveries: Deliveries | None, period: float) -> Iterator[tuple[Table, pa.Table]]:
+def _event_tables(deliveries: Deliveries | None, owed: set[tuple[int, int]]) -> Iterator[tuple[Table, pa.Table]]:
     if deliveries is None:
         return
     published = list(deliveries.ledger.published.values())
@@ -250,7 +255,7 @@ def _event_tables(deliveries: Deliveries | None, period: float) -> Iterator[tupl
     }
     yield PUBLICATIONS, _arrow(columns)
     latest = {  # of a node that came back and got it anew, the last
-        (each.event.id, node.me.id): (delivery, each.is_owed_to(node, period))
+        (each.event.id, node.me.id): (delivery, (each.event.id, node.me.id) in owed)
         for each in published
         for node, delivery in each.delivered.items()
     }
@@ -260,7 +265,7 @@ def _event_tables(deliveries: Deliveries | None, period: float) -> Iterator[tupl
         "hops": ([delivery.hops for delivery, _ in latest.values()], pa.int64()),
         "at": ([delivery.at for delivery, _ in latest.values()], pa.float64()),
         "copies": ([delivery.copies for delivery, _ in latest.values()], pa.int64()),
-        "owed": ([owed for _, owed in latest.values()], pa.bool_()),
+        "owed": ([was_owed for _, was_owed in latest.values()], pa.bool_()),
     }
     yield DELIVERIES, _arrow(columns)
 

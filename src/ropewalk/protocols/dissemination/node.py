@@ -315,8 +315,12 @@ class Node:
                 return self._ask(event)
             return [SetTimer(self.settings.patience, Ask(event, 0))]
         wanted.topics.update(dict.fromkeys(shared))
-        if len(wanted.advertisers) < MOST_ADVERTISERS:
-            wanted.advertisers.setdefault(sender.id, sender)
+        if sender.id not in wanted.advertisers:
+            if len(wanted.advertisers) >= MOST_ADVERTISERS and wanted.asked:
+                wanted.advertisers.popitem()  # who was asked last
+            if len(wanted.advertisers) < MOST_ADVERTISERS:  # the new one first: others may have been asked in vain
+                wanted.advertisers = {sender.id: sender} | wanted.advertisers
+                wanted.asked = min(wanted.asked, self.settings.tries - 1)
         if alone and not wanted.asked and not wanted.alone:
             wanted.alone = True
             return self._ask(event)

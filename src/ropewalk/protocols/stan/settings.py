@@ -90,7 +90,9 @@ class Settings:
         refuse_unless(1, LONGEST_WAIT, slowest=self.slowest)
         refuse_unless(SHORTEST_PERIOD, LONGEST_PERIOD, period=self.period)
         if self.discover and self.schedule != "timed":
-            raise UsageError(f"discover needs schedule timed: with {self.schedule} there is no time to ask around.")
+            raise UsageError(
+                f"--discover needs --schedule timed (usual with --engine sim): with {self.schedule} there is no time to ask."
+            )
         if self.overlay == "erdos-renyi" and self.fanout == "two-way":
             raise UsageError(
                 "fanout two-way goes with overlay fixed: half an Erdos-Renyi digraph is not connected; add --overlay fixed."

@@ -14,7 +14,8 @@ Printed are, as mean and worst of all seeds, in per cent: the places of honest n
 from all followers would hold of them (fair), pairs of an honest node and a topic whose view is all liars (taken), which
 have no honest neighbour in either direction (eclipsed), and that are not connected to most others but through liars (cut
 off); places, taken and eclipsed of victims alone; deliveries owed to honest nodes that did not come in two periods
-(missed). At last frames for each delivery, and connections of an honest node. The last line is one JSON document.
+(missed), and those of them whose publisher was connected with the node without liars in the end (starved: too
+late, or kept from it). At last frames for each delivery, and connections of an honest node. The last line is one JSON document.
 
     .venv/bin/python benchmarks/liars.py [--nodes 200] [--topics 10] [--seeds 3] [--rounds 8] [--manager given]
 """
@@ -35,7 +36,7 @@ WEIGHTS: tuple[Weight, ...] = ("printed", "pair", "keyed")
 SHARES = (0, 5, 10, 20, 30)  # per cent
 HONEST = ("places", "fair", "taken", "eclipsed", "cut_off")
 VICTIMS = ("victims_places", "victims_fair", "victims_mostly", "victims_taken", "victims_eclipsed")
-SHOWN = (*HONEST, *VICTIMS, "missed", "frames", "connections")
+SHOWN = (*HONEST, *VICTIMS, "missed", "starved", "frames", "connections")
 PLAIN = ("frames", "connections")  # all others are shares
 
 

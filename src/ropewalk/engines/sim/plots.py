@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ropewalk.engines.sim import timed
-from ropewalk.engines.sim.deliveries import SETTLED, Deliveries
+from ropewalk.engines.sim.deliveries import SETTLED, Deliveries, Published
 from ropewalk.engines.sim.liars import Absorber, Besieger, Liar, Silent, Teaser, among_followers, ground, lying
 from ropewalk.engines.sim.network import Network, WideArea
 from ropewalk.engines.sim.population import Population, Views
 from ropewalk.engines.sim.publishing import publications
 from ropewalk.engines.sim.simulator import Simulator
+from ropewalk.protocols.contract import Node
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.seeds import chance, unit
 
@@ -70,6 +71,7 @@ class Outcome:
     victims: Captured | None
     cut_off: float  # share of pairs outside of the largest part of their topic that holds together without liars
     missed: float  # share of the deliveries owed to honest nodes by honest publishers
+    starved: float  # share of those that were missed although publisher and node are connected without liars at the end
     frames: float  # that carry an event, for each delivery
     connections: float  # of an honest node, to whomever
 
@@ -116,6 +118,8 @@ def outcome(plot: Plot, population: Population, deliveries: Deliveries) -> Outco
     around = _around(plot, population)
     victims = {pair: others for pair, others in around.items() if pair[0] in plot.victims}
     owed = [(event, node) for event, node in deliveries.ledger.due(population) if node.me.id not in plot.liars]
+    missed = [(event, node) for event, node in owed if node not in event.delivered]
+    parts = _parts(plot, around)
     delivered = sum(len(each.delivered) for each in deliveries.ledger.published.values())
     linked: dict[int, dict[int, None]] = {}
     for (node, _), others in around.items():
@@ -123,8 +127,9 @@ def outcome(plot: Plot, population: Population, deliveries: Deliveries) -> Outco
     return Outcome(
         honest=_captured(plot, population, around),
         victims=_captured(plot, population, victims) if victims else None,
-        cut_off=_cut_off(plot, around),
-        missed=_share(sum(node not in event.delivered for event, node in owed), len(owed)),
+        cut_off=_cut_off(parts),
+        missed=_share(len(missed), len(owed)),
+        starved=_share(sum(_connected(parts, event, node) for event, node in missed), len(owed)),
         frames=_share(deliveries.frames, delivered),
         connections=_share(sum(len(others) for others in linked.values()), len(linked)),
     )
@@ -174,21 +179,34 @@ def _around(plot: Plot, population: Population) -> Around:
     return found
 
 
-def _cut_off(plot: Plot, around: Around) -> float:
-    beside = 0
+def _parts(plot: Plot, around: Around) -> dict[Pair, int]:
+    """What of each topic holds together without liars: a node that stands for the part that a pair is in."""
+    found: dict[Pair, int] = {}
     for topic, nodes in plot.followed.items():
         left = {node: None for node in nodes if node not in plot.liars}
-        honest, largest = len(left), 0
         while left:
             reached = [left.popitem()[0]]
             for node in reached:  # which grows meanwhile
+                found[node, topic] = reached[0]
                 near = [other for other in around[node, topic] if other in left]
                 for other in near:
                     del left[other]
                 reached += near
-            largest = max(largest, len(reached))
-        beside += honest - largest
-    return _share(beside, len(around))
+    return found
+
+
+def _cut_off(parts: dict[Pair, int]) -> float:
+    sizes: dict[int, dict[int, int]] = {}
+    for (_, topic), part in parts.items():
+        of_topic = sizes.setdefault(topic, {})
+        of_topic[part] = of_topic.get(part, 0) + 1
+    return _share(len(parts) - sum(max(of_topic.values()) for of_topic in sizes.values()), len(parts))
+
+
+def _connected(parts: dict[Pair, int], published: Published, node: Node) -> bool:
+    by = published.event.publisher
+    pairs = [((by, topic), (node.me.id, topic)) for topic in published.event.topics]
+    return any(one in parts and parts[one] == parts.get(other) for one, other in pairs)
 
 
 def _share(part: float, whole: float) -> float:

@@ -1,22 +1,37 @@
-"""Nodes that keep the protocol but for what they say about others: every walk that they touch names them and nobody else."""
+"""Nodes that keep the protocol but for what they say about others and what they hold back, and how they choose their ids."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from heapq import nsmallest
+from typing import ClassVar
 
-from ropewalk.protocols.contract import Contact, Effect, Input, Node, Send
-from ropewalk.protocols.stan.messages import Step
+from ropewalk.protocols.catalogue import PROTOCOLS, Make
+from ropewalk.protocols.contract import Contact, Effect, Input, Node, Received, Send
+from ropewalk.protocols.dissemination.messages import Have, Push, Want
+from ropewalk.protocols.stan.messages import Reply, Step, Walk
+from ropewalk.protocols.stan.settings import NAME, Settings, Weight
+from ropewalk.protocols.stan.walks import MOST_PER_HOP
+from ropewalk.protocols.stan.weights import weigher
+from ropewalk.protocols.view import Weigh
+from ropewalk.seeds import chance
+
+Naming = Callable[[Step], frozenset[Contact]]
+"""Whom liars name in one step of a walk."""
 
 
 class Liar:
-    """An honest node, with what it sends rewritten: walks and replies carry liars, and are passed on to no other end."""
+    """An honest node, with what it sends rewritten: walks and replies carry liars, whatever they have collected."""
 
-    __slots__ = ("inner", "liars", "me")
+    __slots__ = ("inner", "me", "naming")
+    withheld: ClassVar[tuple[type, ...]] = ()  # messages that it does not send
 
-    def __init__(self, inner: Node, liars: frozenset[Contact]) -> None:
-        self.inner, self.liars, self.me = inner, liars, inner.me
+    def __init__(self, inner: Node, naming: Naming) -> None:
+        self.inner, self.naming, self.me = inner, naming, inner.me
 
     def handle(self, event: Input, now: float) -> list[Effect]:
         """See `contract.Node`."""
-        return [self._twisted(effect) for effect in self.inner.handle(event, now)]
+        effects = self.inner.handle(event, now)
+        return [self._twisted(effect) for effect in effects if not self._is_withheld(effect)]
 
     def follows(self, topic: int) -> bool:
         """See `contract.Node`."""
@@ -26,7 +41,94 @@ class Liar:
         """See `contract.Node`."""
         return self.inner.held()
 
+    def _is_withheld(self, effect: Effect) -> bool:
+        return isinstance(effect, Send) and isinstance(effect.message, self.withheld)
+
     def _twisted(self, effect: Effect) -> Effect:
         if isinstance(effect, Send) and isinstance(effect.message, Step) and effect.message.seen:
-            return Send(effect.to, replace(effect.message, seen=self.liars))
+            return Send(effect.to, replace(effect.message, seen=self.naming(effect.message)))
         return effect
+
+
+class Absorber(Liar):
+    """One with which walks end: nobody behind it hears of who walks, and who walks hears of liars only."""
+
+    __slots__ = ()
+
+    def handle(self, event: Input, now: float) -> list[Effect]:
+        """See `contract.Node`."""
+        effects = super().handle(event, now)
+        if not isinstance(event, Received) or not isinstance(event.message, Walk):
+            return effects
+        return [self._ended(effect, event.sender, event.message) for effect in effects]
+
+    def _ended(self, effect: Effect, sender: Contact, walk: Walk) -> Effect:
+        if isinstance(effect, Send) and isinstance(effect.message, Walk):
+            return Send(sender, Reply(walk.topic, walk.source, walk.turn, walk.hop, self.naming(walk)))
+        return effect
+
+
+class Silent(Liar):
+    """One that takes places and does nothing for events: it sends none, offers none, and asks for none."""
+
+    __slots__ = ()
+    withheld: ClassVar[tuple[type, ...]] = (Push, Have, Want)
+
+
+class Teaser(Liar):
+    """One that asks for events and offers what it has, as all do, and never hands any over: others wait for it in vain."""
+
+    __slots__ = ()
+    withheld: ClassVar[tuple[type, ...]] = (Push,)
+
+
+class Besieger(Absorber):
+    """One that does both: walks and events end with it."""
+
+    __slots__ = ()
+    withheld: ClassVar[tuple[type, ...]] = Silent.withheld
+
+
+def everywhere(liars: Iterable[int]) -> Naming:
+    """All of them on every topic, followed or not."""
+    named = frozenset(map(Contact, liars))
+    return lambda _: named
+
+
+def among_followers(followed: dict[int, list[int]], liars: Iterable[int], weight: Weight) -> Naming:
+    """Those that follow the topic; of more than one node may name, those whom the walk's source likes best."""
+    known = dict.fromkeys(liars)
+    named = {topic: [Contact(node) for node in nodes if node in known] for topic, nodes in followed.items()}
+
+    def naming(step: Step) -> frozenset[Contact]:
+        found = named.get(step.topic, [])
+        if len(found) > MOST_PER_HOP:
+            weigh = guessed(weight, step.source.id)
+            found = nsmallest(MOST_PER_HOP, found, key=lambda contact: weigh(contact.id))
+        return frozenset(found)
+
+    return naming
+
+
+def lying(liars: Iterable[int], naming: Naming, kind: type[Liar] = Liar) -> Make:
+    """How the nodes of a population are made some of which are liars."""
+    honest, known = PROTOCOLS[NAME].make, dict.fromkeys(liars)
+
+    def make(me: Contact, settings: Settings, seed: int, former: Node | None) -> Node:
+        node = honest(me, settings, seed, former)
+        return kind(node, naming) if me.id in known else node
+
+    return make
+
+
+# Ids are free: whoever knows by what a node ranks others tries until one ranks high
+
+
+def guessed(weight: Weight, node: int) -> Weigh:
+    """By what a node ranks others, as far as others can tell: of a key they know nothing, and try what they know."""
+    return weigher("printed" if weight == "keyed" else weight, node, 0)
+
+
+def ground(weight: Weight, victim: int, tries: int, seed: int, number: int) -> int:
+    """The id for liar `number` that a victim would like best, of so many drawn."""
+    return min((chance(seed, "try", number, attempt) for attempt in range(tries)), key=guessed(weight, victim))

@@ -12,7 +12,7 @@ from typing import TypeVar
 from ropewalk.engines.sim import timed
 from ropewalk.engines.sim.invariants.contract import Invariant
 from ropewalk.engines.sim.invariants.watch import Watch
-from ropewalk.engines.sim.liars import Liar
+from ropewalk.engines.sim.liars import everywhere, lying
 from ropewalk.engines.sim.network import (
     Delays,
     Duplication,
@@ -30,10 +30,9 @@ from ropewalk.engines.sim.network import (
 )
 from ropewalk.engines.sim.population import Act, Population, Views
 from ropewalk.engines.sim.simulator import Observer, Simulator
-from ropewalk.protocols.catalogue import PROTOCOLS
-from ropewalk.protocols.contract import Contact, Event, Level, Message, Node
+from ropewalk.protocols.contract import Event, Level, Message
 from ropewalk.protocols.sampling.contract import ManagerName
-from ropewalk.protocols.stan.settings import NAME, Settings
+from ropewalk.protocols.stan.settings import Settings
 from ropewalk.seeds import chance, pick, unit
 
 T = TypeVar("T")
@@ -151,7 +150,7 @@ def play(
     """Let it happen; the first invariant that does not hold ends it."""
     watch = Watch(invariants)
     simulator = Simulator(Network(scenario.rules), [watch, *observers])
-    make = _some_lying(scenario.liars) if scenario.liars else PROTOCOLS[NAME].make
+    make = lying(scenario.liars, everywhere(scenario.liars))
     population = Population(simulator, scenario.followed, scenario.settings, scenario.seed, scenario.levels, make)
     timed.begin(population, _views(scenario))
     for _ in timed.play(population, scenario.acts):
@@ -267,16 +266,6 @@ def _liars(draw: Draw, nodes: list[int], settings: Settings) -> tuple[int, ...]:
     if settings.manager == "given" or not draw.happens("liars", 0.15):
         return ()
     return tuple(node for node in nodes[3:] if draw.happens("liar", 0.1, node))
-
-
-def _some_lying(liars: tuple[int, ...]) -> Callable[[Contact, Settings, int, Node | None], Node]:
-    honest, named = PROTOCOLS[NAME].make, frozenset(map(Contact, liars))
-
-    def make(me: Contact, settings: Settings, seed: int, former: Node | None) -> Node:
-        node = honest(me, settings, seed, former)
-        return Liar(node, named) if me.id in liars else node
-
-    return make
 
 
 # What is published

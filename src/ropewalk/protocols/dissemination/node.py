@@ -80,6 +80,7 @@ class Wanted:
     advertisers: dict[int, Contact] = field(default_factory=dict)  # at most MOST_ADVERTISERS; who was asked goes last
     alone: bool = False  # it does not come by itself: the tree is not to blame
     asked: int = 0
+    more: int = 0  # how often it may be asked for beyond what is usual, since others have it, too
 
 
 class Node:
@@ -320,7 +321,7 @@ class Node:
                 wanted.advertisers.popitem()  # who was asked last
             if len(wanted.advertisers) < MOST_ADVERTISERS:  # the new one first: others may have been asked in vain
                 wanted.advertisers = {sender.id: sender} | wanted.advertisers
-                wanted.asked = min(wanted.asked, self.settings.tries - 1)
+                wanted.more = min(max(wanted.more, wanted.asked + 1 - self.settings.tries), self.settings.tries)
         if alone and not wanted.asked and not wanted.alone:
             wanted.alone = True
             return self._ask(event)
@@ -334,7 +335,7 @@ class Node:
             for contact in wanted.advertisers.values()
             if (shared := [topic for topic in wanted.topics if contact.id in (self.peers(topic) or ())])
         ]
-        if not there or wanted.asked >= self.settings.tries:
+        if not there or wanted.asked >= self.settings.tries + wanted.more:
             self._want_no_more(event)  # until it is advertised again
             return []
         contact, shared = there[0]

@@ -18,10 +18,12 @@ from ropewalk.protocols.discovery import node as discovery
 from ropewalk.protocols.discovery import settings as found
 from ropewalk.protocols.discovery.leases import Leases
 from ropewalk.protocols.discovery.routes import Routes
-from ropewalk.protocols.dissemination import injection
+from ropewalk.protocols.dissemination import asking, injection
 from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination import settings as bounds
+from ropewalk.protocols.dissemination.asking import Asking
 from ropewalk.protocols.dissemination.injection import Injections
+from ropewalk.protocols.dissemination.trees import Trees
 from ropewalk.protocols.stan import node as stan
 from ropewalk.protocols.stan.finding import Finding
 from ropewalk.protocols.stan.neighbours import Neighbours
@@ -38,13 +40,9 @@ MUTANTS = [
     Mutant(dissemination.Node, "inject", "self._knows(inject.event.id) or", "", "at most once"),
     Mutant(dissemination.Node, "_around", "in event.topics:", "in event.topics[:1]:", "everybody gets it"),
     Mutant(
-        dissemination.Node,
-        "_advertised",
-        "return [SetTimer(self.settings.patience, Ask(event, 0))]",
-        "return []",
-        "everybody gets it",
+        Asking, "_want", "return [SetTimer(self.settings.patience, Ask(event, 0))]", "return []", "everybody gets it"
     ),
-    Mutant(dissemination.Node, "_ask", "tuple(grafted))), again]", "tuple(grafted)))]", "everybody gets it"),
+    Mutant(Asking, "_ask", "tuple(grafted))), again]", "tuple(grafted)))]", "everybody gets it"),
     Mutant(dissemination.Node, "tidy", "if event not in self.pending:", "if False:", "everybody gets it"),
     Mutant(
         dissemination.Node, "_accept", "_passed_on(kept, topics,", "_passed_on(kept, event.topics,", "no disclosure"
@@ -57,25 +55,11 @@ MUTANTS = [
         "no disclosure",
     ),
     Mutant(dissemination.Node, "_accept", "while len(self.kept) > MOST_KEPT:", "while False:", "caches bounded"),
-    Mutant(
-        dissemination.Node,
-        "_advertised",
-        "if len(wanted.advertisers) < MOST_ADVERTISERS:  # the new one first: others may have been asked in vain",
-        "if True:",
-        "caches bounded",
-    ),
-    Mutant(dissemination.Node, "_advertised", "len(self.wanted) >= MOST_WANTED or", "", "caches bounded"),
+    Mutant(Asking, "_add", "if len(wanted.advertisers) < MOST_ADVERTISERS:", "if True:", "caches bounded"),
+    Mutant(Asking, "_want", "len(self.wanted) >= MOST_WANTED or", "", "caches bounded"),
     Mutant(dissemination.Node, "_remember", "if len(self.seen) > MOST_SEEN:", "if False:", "caches bounded"),
-    Mutant(
-        dissemination.Node, "tidy", "self.missed.items() if topic in followed", "self.missed.items()", "caches bounded"
-    ),
-    Mutant(
-        dissemination.Node,
-        "tidy",
-        "for node in nodes if node in followed[topic]",
-        "for node in nodes",
-        "caches bounded",
-    ),
+    Mutant(Trees, "tidy", "self.missed.items() if topic in followed", "self.missed.items()", "caches bounded"),
+    Mutant(Trees, "tidy", "for node in nodes if node in followed[topic]", "for node in nodes", "caches bounded"),
     Mutant(
         dissemination.Node,
         "tidy",
@@ -182,10 +166,12 @@ def history(invariants: list[Invariant] | None = None) -> None:
 
 def shrink_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a small history reaches them. Then not everybody gets everything any more, nor once."""
-    of_events = {"MOST_KEPT": 24, "MOST_SEEN": 48, "MOST_WANTED": 4, "MOST_ADVERTISERS": 2}
+    of_events = {"MOST_KEPT": 24, "MOST_SEEN": 48}
+    of_wanted = {"MOST_WANTED": 4, "MOST_ADVERTISERS": 2}
     of_strangers = {"MOST_INJECTED": 4, "MOST_ENTRANCES": 1}
     places: list[tuple[dict[str, int], ModuleType, ModuleType]] = [
         (of_events, bounds, dissemination),
+        (of_wanted, bounds, asking),
         (of_strangers, bounds, injection),
         ({"MOST_LOOKUPS": 2}, found, discovery),
         ({"MOST_SERVING": 4}, found, leases),

@@ -9,6 +9,8 @@ from ropewalk.protocols.dissemination.settings import Settings
 
 Peers = Callable[[int], "dict[int, Contact] | None"]
 """With whom events of a topic are exchanged, over links that are up; None for a topic that is not followed."""
+Around = dict[int, tuple[Contact, list[int]]]
+"""Neighbours by id, and the topics on which they are that."""
 
 
 class Events(Protocol):

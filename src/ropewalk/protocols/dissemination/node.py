@@ -16,24 +16,19 @@ from heapq import nsmallest
 
 from ropewalk.ids import weight
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
-from ropewalk.protocols.dissemination.contract import Peers
-from ropewalk.protocols.dissemination.messages import Have, Inject, Offer, Push, Spare, Want
+from ropewalk.protocols.dissemination.asking import Ask, Asking
+from ropewalk.protocols.dissemination.contract import Around, Peers
+from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
+from ropewalk.protocols.dissemination.offers import Offers, offer, told
 from ropewalk.protocols.dissemination.settings import (
-    MOST_ADVERTISERS,
-    MOST_FROM_ONE,
     MOST_IDS,
     MOST_KEPT,
     MOST_PAYLOAD,
     MOST_SEEN,
     MOST_TOPICS,
-    MOST_WANTED,
     Settings,
 )
-
-Around = dict[int, tuple[Contact, list[int]]]
-"""Neighbours by id, and the topics on which they are that."""
-Offers = dict[int, tuple[Contact, list[Offer]]]
-"""What is offered to whom."""
+from ropewalk.protocols.dissemination.trees import Trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +42,6 @@ class Remind:
 
     turn: int  # which telling it belongs to
     times: int  # reminders of it so far
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """Time to ask for an event, if it has not come by itself."""
-
-    event: int
-    asked: int  # how often it had been asked for when this was set
 
 
 @dataclass(slots=True)
@@ -71,33 +58,17 @@ class Kept:
     answers: dict[int, int] = field(default_factory=dict)  # how often it was sent to who asked
 
 
-@dataclass(slots=True)
-class Wanted:
-    """An event that is advertised, and not here yet."""
-
-    first: int  # who advertised it first
-    topics: dict[int, None]
-    advertisers: dict[int, Contact] = field(default_factory=dict)  # at most MOST_ADVERTISERS; who was asked goes last
-    alone: bool = False  # it does not come by itself: the tree is not to blame
-    asked: int = 0
-    more: int = 0  # how often it may be asked for beyond what is usual, since others have it, too
-
-
 class Node:
     """The events of one node. It is part of a node that knows who its neighbours are."""
 
-    __slots__ = (
-        "eager", "first_from", "kept", "missed", "peers", "pending", "seen", "settings", "turn", "unanswered", "wanted",
-    )  # fmt: skip
+    __slots__ = ("asking", "kept", "peers", "pending", "seen", "settings", "trees", "turn", "unanswered")
 
     def __init__(self, settings: Settings, peers: Peers) -> None:
         self.settings, self.peers = settings, peers
         self.kept: dict[int, Kept] = {}  # oldest first
         self.seen: dict[int, float] = {}  # when each came, oldest first
-        self.wanted: dict[int, Wanted] = {}
-        self.first_from: dict[int, int] = {}  # of these, how many who advertised first
-        self.eager: dict[int, dict[int, None]] = {}  # topic -> to whom events go without being asked for
-        self.missed: dict[int, int] = {}  # topic -> events in a row that had to be asked for
+        self.trees = Trees(settings.misses, peers)
+        self.asking = Asking(settings, peers, self.trees)
         self.turn = 0  # how often neighbours were told, once per period
         self.unanswered: Offers = {}  # what they were told then and have not answered
         self.pending: dict[int, None] = {}  # events yet to be advertised; while there are any, Advertise is on its way
@@ -141,8 +112,8 @@ class Node:
                 return self._advertise()
             case Remind():
                 return self._remind(timer)
-            case Ask(event, asked) if event in self.wanted and self.wanted[event].asked == asked:
-                return self._ask(event)
+            case Ask():
+                return self.asking.fire(timer)
             case _:
                 return []
 
@@ -155,21 +126,15 @@ class Node:
             self._drop(event)
         for event in [event for event, at in self.seen.items() if at <= now - self.settings.seen]:
             del self.seen[event]
-        followed = {topic: there for topic in (*self.eager, *self.missed) if (there := self.peers(topic)) is not None}
-        self.missed = {topic: times for topic, times in self.missed.items() if topic in followed}
-        self.eager = {
-            topic: {node: None for node in nodes if node in followed[topic]}
-            for topic, nodes in self.eager.items()
-            if topic in followed
-        }
+        self.trees.tidy()
         offers: Offers = {}
         for event, kept in self.kept.items():
             around = self._around(kept.event)
             kept.shown = {node: None for node in kept.shown if node in around}
             if event not in self.pending:
-                _offer(offers, event, {node: near for node, near in around.items() if node not in kept.shown})
+                offer(offers, event, {node: near for node, near in around.items() if node not in kept.shown})
         self.turn, self.unanswered = self.turn + 1, offers
-        return [*_told(offers, answer=True), SetTimer(self.settings.retry, Remind(self.turn, 0))] if offers else []
+        return [*told(offers, answer=True), SetTimer(self.settings.retry, Remind(self.turn, 0))] if offers else []
 
     def _remind(self, timer: Remind) -> list[Effect]:
         """Tell those again who have not answered: a node with one neighbour hears of an event once per period, or not at all."""
@@ -186,7 +151,7 @@ class Node:
         if not offers or timer.times >= self.settings.reminders:
             return []
         again = SetTimer(self.settings.retry, Remind(timer.turn, timer.times + 1))
-        return [*_told(offers, answer=True), again]
+        return [*told(offers, answer=True), again]
 
     def unspread(self, topic: int) -> list[Event]:
         """Events that nobody on a topic has shown to have. Those of others came from somebody, or were let in here."""
@@ -219,8 +184,7 @@ class Node:
             return []
         # One too many for those topics on which the first copy came as well; another topic's tree may need this link.
         pruned = [topic for topic in push.topics if topic in kept.topics and sender.id in (self.peers(topic) or ())]
-        for topic in pruned:
-            self._calm(topic, sender.id)
+        self.trees.prune(sender.id, pruned)
         return [Send(sender, Spare((event.id,), tuple(pruned)))] if pruned else []
 
     def _accept(self, event: Event, sender: Contact | None, push: Push, now: float) -> list[Effect]:
@@ -229,18 +193,18 @@ class Node:
         if not followed:
             return []  # unsubscribed while it was on its way
         self._remember(event.id, now)
-        wanted = self._want_no_more(event.id)
+        wanted = self.asking.no_more(event.id)
         effects: list[Effect] = [Deliver(event, push.hops)] if push.hops else []  # not to its publisher
         shown: dict[int, None] = dict.fromkeys(wanted.advertisers) if wanted is not None else {}
         if sender is not None:
             shown[sender.id] = None
             if not push.asked:
-                self._welcome(sender, push.topics)
+                self.trees.welcome(sender.id, push.topics)
         kept = self.kept[event.id] = Kept(event, push.hops, now - push.age, not push.asked, push.topics, shown)
         while len(self.kept) > MOST_KEPT:
             self._drop(next(iter(self.kept)))
         leading = _leading(event)
-        for contact, topics in self._eager_on(followed, shown).values():
+        for contact, topics in self.trees.targets(followed, shown).values():
             if push.asked or leading not in topics:  # some of them may have it by now, from others
                 effects.append(Send(contact, Have(((event.id, tuple(topics)),), alone=True)))
             else:
@@ -250,27 +214,6 @@ class Node:
             effects.append(SetTimer(self.settings.gather, Advertise()))
         self.pending[event.id] = None
         return effects
-
-    def _eager_on(self, followed: dict[int, dict[int, Contact]], shown: dict[int, None]) -> Around:
-        """To whom an event goes without being asked for, and on which topics."""
-        targets: Around = {}
-        for topic, peers in followed.items():
-            for node in self.eager.get(topic, ()):
-                if node in peers and node not in shown:
-                    targets.setdefault(node, (peers[node], []))[1].append(topic)
-        return targets
-
-    def _welcome(self, sender: Contact, topics: Iterable[int]) -> None:
-        """A link has brought an event by itself: it is eager at the other end, so it is here."""
-        for topic in topics:
-            peers = self.peers(topic)
-            if peers is not None and sender.id in peers:
-                self.eager.setdefault(topic, {})[sender.id] = None
-                self.missed[topic] = 0
-
-    def _calm(self, topic: int, node: int) -> None:
-        """Make a link lazy on a topic."""
-        self.eager.get(topic, {}).pop(node, None)
 
     # What can be had, and from whom
 
@@ -283,9 +226,9 @@ class Node:
             others = [node for node in around if node not in kept.shown and node not in kept.sent]
             if kept.pushed and (kept.shown or kept.sent):  # there is a tree
                 others = nsmallest(self.settings.lazy, others, key=lambda node: weight(event, node))
-            _offer(offers, event, {node: around[node] for node in others})
+            offer(offers, event, {node: around[node] for node in others})
         self.pending.clear()
-        return _told(offers, answer=False)
+        return told(offers, answer=False)
 
     def _offered(self, sender: Contact, have: Have) -> list[Effect]:
         effects: list[Effect] = []
@@ -293,7 +236,7 @@ class Node:
         for event, topics in have.offers[:MOST_IDS]:
             kept = self.kept.get(event)
             if kept is None:
-                effects += [] if event in self.seen else self._advertised(sender, event, topics, have.alone)
+                effects += [] if event in self.seen else self.asking.advertised(sender, event, topics, alone=have.alone)
             elif any(sender.id in (self.peers(topic) or ()) for topic in kept.event.topics):
                 known.append(event)  # strangers are not told what is here: it tells what is followed
                 kept.shown[sender.id] = None
@@ -301,69 +244,8 @@ class Node:
             effects.append(Send(sender, Spare(tuple(known), ())))
         return effects
 
-    def _advertised(self, sender: Contact, event: int, topics: tuple[int, ...], alone: bool) -> list[Effect]:
-        shared = [topic for topic in topics[:MOST_TOPICS] if sender.id in (self.peers(topic) or ())]
-        if not shared:
-            return []
-        wanted = self.wanted.get(event)
-        if wanted is None:
-            count = self.first_from.get(sender.id, 0)
-            if len(self.wanted) >= MOST_WANTED or count >= MOST_FROM_ONE:
-                return []  # it will be advertised again
-            self.first_from[sender.id] = count + 1
-            self.wanted[event] = Wanted(sender.id, dict.fromkeys(shared), {sender.id: sender}, alone)
-            if alone or not any(self.eager.get(topic) for topic in shared):
-                return self._ask(event)
-            return [SetTimer(self.settings.patience, Ask(event, 0))]
-        wanted.topics.update(dict.fromkeys(shared))
-        if sender.id not in wanted.advertisers:
-            if len(wanted.advertisers) >= MOST_ADVERTISERS and wanted.asked:
-                wanted.advertisers.popitem()  # who was asked last
-            if len(wanted.advertisers) < MOST_ADVERTISERS:  # the new one first: others may have been asked in vain
-                wanted.advertisers = {sender.id: sender} | wanted.advertisers
-                wanted.more = min(max(wanted.more, wanted.asked + 1 - self.settings.tries), self.settings.tries)
-        if alone and not wanted.asked and not wanted.alone:
-            wanted.alone = True
-            return self._ask(event)
-        return []
-
-    def _ask(self, event: int) -> list[Effect]:
-        """Ask the next advertiser. Where no link is eager, or too much had to be asked for, let this one be."""
-        wanted = self.wanted[event]
-        there = [
-            (contact, shared)
-            for contact in wanted.advertisers.values()
-            if (shared := [topic for topic in wanted.topics if contact.id in (self.peers(topic) or ())])
-        ]
-        if not there or wanted.asked >= self.settings.tries + wanted.more:
-            self._want_no_more(event)  # until it is advertised again
-            return []
-        contact, shared = there[0]
-        wanted.advertisers[contact.id] = wanted.advertisers.pop(contact.id)
-        grafted: list[int] = []
-        for topic in shared:
-            if not wanted.asked and not wanted.alone:
-                self.missed[topic] = self.missed.get(topic, 0) + 1
-            if not self.eager.get(topic) or self.missed.get(topic, 0) >= self.settings.misses:
-                self.eager.setdefault(topic, {})[contact.id] = None
-                self.missed[topic] = 0
-                grafted.append(topic)
-        wanted.asked += 1
-        again = SetTimer(self.settings.retry, Ask(event, wanted.asked))
-        return [Send(contact, Want((event,), tuple(grafted))), again]
-
-    def _want_no_more(self, event: int) -> Wanted | None:
-        wanted = self.wanted.pop(event, None)
-        if wanted is not None:
-            self.first_from[wanted.first] -= 1
-            if not self.first_from[wanted.first]:
-                del self.first_from[wanted.first]
-        return wanted
-
     def _asked(self, sender: Contact, want: Want, now: float) -> list[Effect]:
-        for topic in want.topics[:MOST_TOPICS]:
-            if sender.id in (self.peers(topic) or ()):
-                self.eager.setdefault(topic, {})[sender.id] = None
+        self.trees.grow(sender.id, want.topics[:MOST_TOPICS])
         effects: list[Effect] = []
         for event in dict.fromkeys(want.ids[:MOST_IDS]):
             kept = self.kept.get(event)
@@ -379,8 +261,7 @@ class Node:
             kept = self.kept.get(event)
             if kept is not None:
                 kept.shown[sender.id] = None
-        for topic in spare.topics[:MOST_TOPICS]:
-            self._calm(topic, sender.id)
+        self.trees.prune(sender.id, spare.topics[:MOST_TOPICS])
         return []
 
     # Memory
@@ -423,26 +304,3 @@ def _leading(event: Event) -> int:
     Trees of different topics cross where a node follows several, and neither neighbour knows of the other's topic.
     """
     return min(event.topics, key=lambda topic: (weight(event.id, topic), topic))
-
-
-def _offer(offers: Offers, event: int, around: Around) -> None:
-    """Add an event to what is offered to some."""
-    for node, (contact, topics) in around.items():
-        offers.setdefault(node, (contact, []))[1].append((event, tuple(topics)))
-
-
-def _told(offers: Offers, *, answer: bool) -> list[Effect]:
-    """In as many messages as it takes, none of which names more than MOST_IDS events and topics, or one event more."""
-    effects: list[Effect] = []
-    for contact, offered in offers.values():
-        part: list[Offer] = []
-        size = 0
-        for offer in offered:
-            part.append(offer)
-            size += 1 + len(offer[1])
-            if size >= MOST_IDS:
-                effects.append(Send(contact, Have(tuple(part), answer=answer)))
-                part, size = [], 0
-        if part:
-            effects.append(Send(contact, Have(tuple(part), answer=answer)))
-    return effects

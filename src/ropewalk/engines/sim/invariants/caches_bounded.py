@@ -57,17 +57,21 @@ def _is_tidying(moment: Moment) -> bool:
 def _of_events(events: Events) -> Iterator[Count]:
     yield "events kept", len(events.kept), bounds.MOST_KEPT
     yield "ids seen", len(events.seen), bounds.MOST_SEEN
-    yield "events wanted", len(events.wanted), bounds.MOST_WANTED
-    yield "events wanted of one", max(events.first_from.values(), default=0), bounds.MOST_FROM_ONE
-    yield "events wanted, by who was first", abs(sum(events.first_from.values()) - len(events.wanted)), 0
+    yield "events wanted", len(events.asking.wanted), bounds.MOST_WANTED
+    yield "events wanted of one", max(events.asking.first_from.values(), default=0), bounds.MOST_FROM_ONE
+    yield "events wanted, by who was first", abs(sum(events.asking.first_from.values()) - len(events.asking.wanted)), 0
     yield "events to advertise that are not kept", len(events.pending.keys() - events.kept.keys()), 0
-    for event, wanted in events.wanted.items():
+    for event, wanted in events.asking.wanted.items():
         yield f"advertisers of {event}", len(wanted.advertisers), bounds.MOST_ADVERTISERS
 
 
 def _of_the_past(events: Events, around: Neighbours) -> Iterator[Count]:
-    yield "topics that are no longer followed", len((events.eager.keys() | events.missed.keys()) - around.keys()), 0
-    for topic, nodes in events.eager.items():
+    yield (
+        "topics that are no longer followed",
+        len((events.trees.eager.keys() | events.trees.missed.keys()) - around.keys()),
+        0,
+    )
+    for topic, nodes in events.trees.eager.items():
         yield f"nodes that are no neighbours on {topic}", len(nodes.keys() - around[topic].keys()), 0
     for event, kept in events.kept.items():
         near = {node for topic in kept.event.topics for node in around.get(topic, ())}

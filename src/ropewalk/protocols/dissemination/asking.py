@@ -1,0 +1,116 @@
+"""Events that are advertised and have not come: when they are asked for, and whom.
+
+Where a tree stands, an event is given some time to come by itself. Then its advertisers are asked one after the other, the
+latest first: those before it may have been asked in vain.
+"""
+
+from dataclasses import dataclass, field
+
+from ropewalk.protocols.contract import Contact, Effect, Send, SetTimer
+from ropewalk.protocols.dissemination.contract import Peers
+from ropewalk.protocols.dissemination.messages import Want
+from ropewalk.protocols.dissemination.settings import (
+    MOST_ADVERTISERS,
+    MOST_FROM_ONE,
+    MOST_TOPICS,
+    MOST_WANTED,
+    Settings,
+)
+from ropewalk.protocols.dissemination.trees import Trees
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Time to ask for an event, if it has not come by itself."""
+
+    event: int
+    asked: int  # how often it had been asked for when this was set
+
+
+@dataclass(slots=True)
+class Wanted:
+    """An event that is advertised, and not here yet."""
+
+    first: int  # who advertised it first
+    topics: dict[int, None]
+    advertisers: dict[int, Contact] = field(default_factory=dict)  # at most MOST_ADVERTISERS; who was asked goes last
+    alone: bool = False  # it does not come by itself: the tree is not to blame
+    asked: int = 0
+    more: int = 0  # how often it may be asked for beyond what is usual, since others have it, too
+
+
+class Asking:
+    """All that one node has yet to get."""
+
+    __slots__ = ("first_from", "peers", "settings", "trees", "wanted")
+
+    def __init__(self, settings: Settings, peers: Peers, trees: Trees) -> None:
+        self.settings, self.peers, self.trees = settings, peers, trees
+        self.wanted: dict[int, Wanted] = {}  # at most MOST_WANTED
+        self.first_from: dict[int, int] = {}  # of these, how many who advertised first; at most MOST_FROM_ONE each
+
+    def advertised(self, sender: Contact, event: int, topics: tuple[int, ...], *, alone: bool) -> list[Effect]:
+        """Somebody has an event that is not here."""
+        shared = [topic for topic in topics[:MOST_TOPICS] if sender.id in (self.peers(topic) or ())]
+        if not shared:
+            return []
+        wanted = self.wanted.get(event)
+        if wanted is None:
+            return self._want(sender, event, shared, alone)
+        wanted.topics.update(dict.fromkeys(shared))
+        if sender.id not in wanted.advertisers:
+            self._add(wanted, sender)
+        if alone and not wanted.asked and not wanted.alone:
+            wanted.alone = True
+            return self._ask(event)
+        return []
+
+    def fire(self, timer: Ask) -> list[Effect]:
+        """It should have come by now."""
+        wanted = self.wanted.get(timer.event)
+        return self._ask(timer.event) if wanted is not None and wanted.asked == timer.asked else []
+
+    def no_more(self, event: int) -> Wanted | None:
+        """It has come, or cannot be had."""
+        wanted = self.wanted.pop(event, None)
+        if wanted is not None:
+            self.first_from[wanted.first] -= 1
+            if not self.first_from[wanted.first]:
+                del self.first_from[wanted.first]
+        return wanted
+
+    def _want(self, sender: Contact, event: int, shared: list[int], alone: bool) -> list[Effect]:
+        count = self.first_from.get(sender.id, 0)
+        if len(self.wanted) >= MOST_WANTED or count >= MOST_FROM_ONE:
+            return []  # it will be advertised again
+        self.first_from[sender.id] = count + 1
+        self.wanted[event] = Wanted(sender.id, dict.fromkeys(shared), {sender.id: sender}, alone)
+        if alone or not self.trees.stand(shared):
+            return self._ask(event)
+        return [SetTimer(self.settings.patience, Ask(event, 0))]
+
+    def _add(self, wanted: Wanted, sender: Contact) -> None:
+        """One advertiser more; it is the next to be asked."""
+        if len(wanted.advertisers) >= MOST_ADVERTISERS and wanted.asked:
+            wanted.advertisers.popitem()  # who was asked last
+        if len(wanted.advertisers) < MOST_ADVERTISERS:
+            wanted.advertisers = {sender.id: sender} | wanted.advertisers
+            wanted.more = min(max(wanted.more, wanted.asked + 1 - self.settings.tries), self.settings.tries)
+
+    def _ask(self, event: int) -> list[Effect]:
+        """Ask the next advertiser that is still a neighbour."""
+        wanted = self.wanted[event]
+        there = [
+            (contact, shared)
+            for contact in wanted.advertisers.values()
+            if (shared := [topic for topic in wanted.topics if contact.id in (self.peers(topic) or ())])
+        ]
+        if not there or wanted.asked >= self.settings.tries + wanted.more:
+            self.no_more(event)  # until it is advertised again
+            return []
+        contact, shared = there[0]
+        wanted.advertisers[contact.id] = wanted.advertisers.pop(contact.id)
+        grafted = self.trees.graft(contact.id, shared, missed=not wanted.asked and not wanted.alone)
+        wanted.asked += 1
+        again = SetTimer(self.settings.retry, Ask(event, wanted.asked))
+        return [Send(contact, Want((event,), tuple(grafted))), again]

@@ -12,8 +12,9 @@ import pytest
 from ropewalk.engines.sim.network import Duplication, Loss, Partition, Reordering, Window
 from ropewalk.protocols.contract import Contact, Effect, Input, Received
 from ropewalk.protocols.discovery import leases
-from ropewalk.protocols.discovery.messages import Found, Message, Seek, Serve, Served, Unserve, tag
+from ropewalk.protocols.discovery.messages import Found, Message, Seek, Serve, Served, Unserve
 from ropewalk.protocols.discovery.settings import MOST_LOOKUPS, MOST_OPEN, MOST_SERVING
+from ropewalk.protocols.discovery.tags import tag
 from ropewalk.seeds import chance
 from seekers import REFRESH, SETTINGS, Messages, Seeker, Village
 

@@ -9,14 +9,16 @@ import pytest
 from mutants import Mutant
 from ropewalk.engines.sim.invariants.contract import Invariant
 from ropewalk.engines.sim.invariants.watch import BrokenError, all_invariants
+from ropewalk.engines.sim.liars import Pretender, lying
 from ropewalk.engines.sim.network import Duplication, Latency, Loss, Partition, Reordering, Rule, Window
 from ropewalk.engines.sim.population import Act
 from ropewalk.engines.sim.swarm import Early
 from ropewalk.protocols.contract import Event
-from ropewalk.protocols.discovery import leases
+from ropewalk.protocols.discovery import leases, proofs
 from ropewalk.protocols.discovery import node as discovery
 from ropewalk.protocols.discovery import settings as found
 from ropewalk.protocols.discovery.leases import Leases
+from ropewalk.protocols.discovery.proofs import Proofs
 from ropewalk.protocols.discovery.routes import Routes
 from ropewalk.protocols.dissemination import asking, injection
 from ropewalk.protocols.dissemination import node as dissemination
@@ -81,7 +83,29 @@ MUTANTS = [
     Mutant(Injections, "publish", "if len(self.open) >= MOST_INJECTED:", "if False:", "caches bounded"),
     Mutant(Injections, "_remember", "if len(self.entrances) > MOST_ENTRANCES:", "if False:", "caches bounded"),
     # discovery
-    Mutant(discovery.Node, "_end", "lookup.found()", "tuple(lookup.closest())", "no disclosure"),
+    Mutant(
+        Proofs,
+        "receive",
+        "sound = message.proof == proof(question.topic, self.me.id, sender.id, self.secret)",
+        "sound = True",
+        "no disclosure",
+    ),
+    Mutant(
+        Finding,
+        "check",
+        "self.proofs.check(topic, self._of_use(topic, contacts), now)",
+        "self.proofs.checked.append((topic, contacts)) or []",
+        "no disclosure",
+    ),
+    Mutant(Proofs, "receive", "if len(self.known) > MOST_PROVEN:", "if False:", "every queue bounded"),
+    Mutant(
+        Proofs,
+        "fire",
+        "return self._ask(question.contact, question.topic, now, again=True)",
+        "return []",
+        "every queue bounded",
+    ),
+    Mutant(Proofs, "serve", "self.served[tag(topic, self.secret)] = topic", "pass", "no orphan"),
     Mutant(discovery.Node, "_sought", "self.leases.named(seek.tag, sender.id, now)", "closer", "discovery leaks"),
     Mutant(discovery.Node, "_target", "return tag(topic, self.secret)", "return topic", "discovery leaks"),
     Mutant(discovery.Node, "serve", "Serving(tag(topic, self.secret)", "Serving(topic", "discovery leaks"),
@@ -138,7 +162,7 @@ def troubles(followed: dict[int, list[int]], events: list[Act]) -> list[Act]:
                 acts += [Act(begin, node, "crash"), Act(begin + PERIOD / 2, node, "restart")]
             case 1:
                 others = [each for each in events if each.event and each.event.topics == (topic,) and each.node != node]
-                soon = min(each.at for each in others if each.at > begin) + 0.09
+                soon = min(each.at for each in others if each.at > begin) + 0.06 + 0.01 * place
                 acts += [Act(soon, node, "unsubscribe", topic), Act(soon + 2 * PERIOD, node, "subscribe", topic)]
             case _:
                 acts += [Act(1.0, node, "leave"), Act(begin, node, "join")]
@@ -149,7 +173,7 @@ def troubles(followed: dict[int, list[int]], events: list[Act]) -> list[Act]:
 
 
 def history(invariants: list[Invariant] | None = None) -> None:
-    """Some sixteen periods with all that can go wrong, then some without."""
+    """Some sixteen periods with all that can go wrong, then some without; two nodes pretend to serve whatever is sought."""
     followed = members(18, 4, 1) | {LONE: [A, B], MOVED: [C]}
     faults: list[Rule] = [Loss(1, 0.1), Duplication(1, 0.1), Reordering(1, 0.1, 3.0)]
     apart = [
@@ -161,7 +185,9 @@ def history(invariants: list[Invariant] | None = None) -> None:
     published = events(followed)
     acts = [*troubles(followed, published), *published]
     settings = replace(TIMED, manager="scamp", learn=True, discover=True, rounds=ROUNDS)
-    Town(settings=settings, rules=rules, acts=acts, followed=followed, invariants=invariants).play().at_rest()
+    make = lying(crowd(followed)[1:3], None, Pretender)
+    town = Town(settings=settings, rules=rules, acts=acts, followed=followed, invariants=invariants, make=make)
+    town.play().at_rest()
 
 
 def shrink_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,6 +201,7 @@ def shrink_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         (of_strangers, bounds, injection),
         ({"MOST_LOOKUPS": 2}, found, discovery),
         ({"MOST_SERVING": 4}, found, leases),
+        ({"MOST_PROVEN": 4}, found, proofs),
     ]
     for small, *modules in places:
         for name, most in small.items():

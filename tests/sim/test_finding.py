@@ -5,13 +5,16 @@ from dataclasses import replace
 import pytest
 
 from ropewalk.engines.sim.deliveries import Deliveries
+from ropewalk.engines.sim.liars import Pretender, lying
 from ropewalk.engines.sim.network import Latency, Loss, Partition, Rule, WideArea, Window
 from ropewalk.engines.sim.population import Act, What
-from ropewalk.engines.sim.simulator import Observer
-from ropewalk.protocols.contract import Contact, Effect, Event, Input, Join, Publish, Report
+from ropewalk.engines.sim.simulator import Observer, Process
+from ropewalk.protocols.contract import Contact, Effect, Event, Input, Join, Publish, Received, Report
+from ropewalk.protocols.discovery.messages import Prove
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 from ropewalk.protocols.stan.node import Node
 from ropewalk.protocols.stan.settings import Settings
+from ropewalk.seeds import chance
 from towns import PERIOD, TIMED, Town, members
 
 FINDING = replace(TIMED, manager="scamp", learn=True, discover=True, rounds=16)
@@ -111,3 +114,39 @@ def test_a_partition_that_lasts_until_everybody_has_been_given_up_heals() -> Non
     apart = Partition(Window(4 * PERIOD, 40 * PERIOD), frozenset(nodes[::2]))
     settings = replace(FINDING, rounds=110)
     Town(settings=settings, rules=[apart, WideArea(1)], followed=followed).play().at_rest()
+
+
+class Heard(Observer):
+    """What some nodes are told, and on which topics."""
+
+    def __init__(self, by: list[int]) -> None:
+        self.by, self.topics, self.asked = by, set[tuple[int, int]](), 0
+
+    def handling(self, process: Process, event: Input, now: float) -> None:
+        if isinstance(event, Received) and process.contact.id in self.by:
+            self.topics |= {(process.contact.id, topic) for topic in event.message.topics}
+            self.asked += isinstance(event.message, Prove)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_who_only_says_that_it_serves_a_tag_learns_no_topic_and_no_event(seed: int) -> None:
+    """They are asked to show that they know it, and cannot; everything gets where it should all the same."""
+    followed = members(24, 3, seed)
+    liars = [chance(seed, "liar", number) for number in range(5)]
+    deliveries, heard = Deliveries(), Heard(liars)
+    town = Town(
+        settings=FINDING,
+        seed=seed,
+        rules=[WideArea(seed)],
+        followed={**followed, 4: liars},
+        observers=[deliveries, heard],
+        make=lying(liars, None, Pretender),
+    )
+    publisher = next(node for node in followed[1] if node not in followed[3])
+    town.acts = [publishing(town, publisher, (3,), PERIOD * at) for at in (4, 5, 6)]
+    town.play().at_rest()
+    assert heard.asked > 0
+    assert {topic for _, topic in heard.topics} <= {4}
+    due = deliveries.ledger.due(town.population)
+    assert len(due) == 3 * len(followed[3])
+    assert all(node in published.delivered for published, node in due)

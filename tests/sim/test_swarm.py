@@ -13,7 +13,9 @@ import pytest
 
 from ropewalk.engines.sim.invariants.watch import BrokenError
 from ropewalk.engines.sim.record import Trace
-from ropewalk.engines.sim.swarm import Scenario, play, scenario
+from ropewalk.engines.sim.swarm import LIES, Scenario, play, scenario
+from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
+from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 
 TOOL = Path(__file__).parents[2] / "tools" / "swarm"
 MANY, AT_ONCE = 100, 10  # so few that they take about a minute
@@ -93,7 +95,9 @@ def test_the_hundred_are_of_all_kinds() -> None:
     assert {act.what for each in many for act in each.acts} == acts
     faults = "Loss Duplication Reordering SlowNode SlowLink OneWayCut Partition Latency WideArea"
     assert {type(getattr(rule, "rule", rule)).__name__ for each in many for rule in each.rules} == {*faults.split()}
-    assert any(each.liars for each in many)
+    assert {each.lie for each in many if each.liars} == {*LIES}
+    assert {each.of_events == EventSettings() for each in many} == {True, False}
+    assert {each.of_discovery == DiscoverySettings() for each in many if each.settings.discover} == {True, False}
 
 
 def test_the_tool_lists_failing_seeds_with_how_to_replay_them(

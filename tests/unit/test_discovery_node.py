@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ropewalk.errors import UsageError
 from ropewalk.protocols.contract import Contact, Effect, Send, SetTimer
-from ropewalk.protocols.discovery.messages import Found, Seek, Serve, Served, Unserve, is_sound, tag
+from ropewalk.protocols.discovery.messages import Found, Seek, Serve, Served, Unserve, is_sound
 from ropewalk.protocols.discovery.node import Announce, Node, Overdue, Rejoin
 from ropewalk.protocols.discovery.settings import (
     MOST_ASKED,
@@ -20,6 +20,7 @@ from ropewalk.protocols.discovery.settings import (
     MOST_SERVING,
     Settings,
 )
+from ropewalk.protocols.discovery.tags import tag
 from ropewalk.protocols.links import Links
 
 ME, SEED, OTHER = Contact(1 << 40), Contact(1 << 41), Contact(1 << 42)

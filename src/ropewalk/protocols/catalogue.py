@@ -11,7 +11,9 @@ from ropewalk.protocols.baselines.gossipsub.node import Node as GossipsubNode
 from ropewalk.protocols.baselines.gossipsub.settings import Settings as GossipsubSettings
 from ropewalk.protocols.contract import Contact, Node
 from ropewalk.protocols.discovery import messages as discovery_messages
+from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import messages as event_messages
+from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.sampling import catalogue as sampling
 from ropewalk.protocols.stan import messages as stan_messages
 from ropewalk.protocols.stan import settings as stan
@@ -38,11 +40,20 @@ Make = Callable[[Contact, stan.Settings, int, Node | None], Node]
 """Who it is, the settings of the run, its seed, and what it was before it went, if it comes back."""
 
 
-def _stan(me: Contact, settings: stan.Settings, seed: int, former: Node | None) -> Node:
-    node = StanNode(me, settings, seed, chance(seed, "key", me.id))
-    if isinstance(former, StanNode):
-        node.come_back(former)
-    return node
+def stan_with(of_events: EventSettings | None = None, of_discovery: DiscoverySettings | None = None) -> Make:
+    """How StaN's nodes are made, with settings of their parts; None for the usual ones."""
+
+    def make(me: Contact, settings: stan.Settings, seed: int, former: Node | None) -> Node:
+        key = chance(seed, "key", me.id)
+        node = StanNode(me, settings, seed, key, of_events=of_events, of_discovery=of_discovery)
+        if isinstance(former, StanNode):
+            node.come_back(former)
+        return node
+
+    return make
+
+
+_stan = stan_with()
 
 
 def _flood(me: Contact, settings: stan.Settings, seed: int, former: Node | None) -> Node:  # noqa: ARG001

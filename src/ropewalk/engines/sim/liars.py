@@ -7,7 +7,10 @@ from typing import ClassVar
 
 from ropewalk.protocols.catalogue import PROTOCOLS, Make
 from ropewalk.protocols.contract import Contact, Effect, Input, Node, Received, Send
+from ropewalk.protocols.discovery.messages import Found, Proven, Serve, Served
+from ropewalk.protocols.discovery.settings import MOST_NAMED
 from ropewalk.protocols.dissemination.messages import Have, Push, Want
+from ropewalk.protocols.dissemination.settings import MOST_IDS
 from ropewalk.protocols.stan.messages import Reply, Step, Walk
 from ropewalk.protocols.stan.settings import NAME, Settings, Weight
 from ropewalk.protocols.stan.walks import MOST_PER_HOP
@@ -17,15 +20,16 @@ from ropewalk.seeds import chance
 
 Naming = Callable[[Step], frozenset[Contact]]
 """Whom liars name in one step of a walk."""
+BABBLED = 8  # events that are made up beside those of one advertisement
 
 
 class Liar:
-    """An honest node, with what it sends rewritten: walks and replies carry liars, whatever they have collected."""
+    """An honest node, with what it sends rewritten: walks and replies carry liars, whatever they have collected, if it names any."""
 
     __slots__ = ("inner", "me", "naming")
     withheld: ClassVar[tuple[type, ...]] = ()  # messages that it does not send
 
-    def __init__(self, inner: Node, naming: Naming) -> None:
+    def __init__(self, inner: Node, naming: Naming | None) -> None:
         self.inner, self.naming, self.me = inner, naming, inner.me
 
     def handle(self, event: Input, now: float) -> list[Effect]:
@@ -45,9 +49,10 @@ class Liar:
         return isinstance(effect, Send) and isinstance(effect.message, self.withheld)
 
     def _twisted(self, effect: Effect) -> Effect:
-        if isinstance(effect, Send) and isinstance(effect.message, Step) and effect.message.seen:
-            return Send(effect.to, replace(effect.message, seen=self.naming(effect.message)))
-        return effect
+        if self.naming is None or not isinstance(effect, Send) or not isinstance(effect.message, Step):
+            return effect
+        named = self.naming(effect.message) if effect.message.seen else effect.message.seen
+        return Send(effect.to, replace(effect.message, seen=named))
 
 
 class Absorber(Liar):
@@ -63,9 +68,9 @@ class Absorber(Liar):
         return [self._ended(effect, event.sender, event.message) for effect in effects]
 
     def _ended(self, effect: Effect, sender: Contact, walk: Walk) -> Effect:
-        if isinstance(effect, Send) and isinstance(effect.message, Walk):
-            return Send(sender, Reply(walk.topic, walk.source, walk.turn, walk.hop, self.naming(walk)))
-        return effect
+        if self.naming is None or not isinstance(effect, Send) or not isinstance(effect.message, Walk):
+            return effect
+        return Send(sender, Reply(walk.topic, walk.source, walk.turn, walk.hop, self.naming(walk)))
 
 
 class Silent(Liar):
@@ -89,6 +94,51 @@ class Besieger(Absorber):
     withheld: ClassVar[tuple[type, ...]] = Silent.withheld
 
 
+class Pretender(Liar):
+    """One that says that it serves every tag about which it is asked, to learn which topic it is, and what is said on it."""
+
+    __slots__ = ()
+
+    def handle(self, event: Input, now: float) -> list[Effect]:
+        """See `contract.Node`."""
+        effects = super().handle(event, now)
+        for effect in list(effects):
+            if isinstance(effect, Send) and isinstance(effect.message, Found):
+                serve = Serve(effect.message.tag, effect.message.turn)
+                effects += [Send(contact, serve) for contact in (effect.to, *effect.message.closer)]
+        return effects
+
+    def _twisted(self, effect: Effect) -> Effect:
+        match effect:
+            case Send(to, Found() as found):
+                return Send(to, replace(found, serving=(self.me, *found.serving)[:MOST_NAMED]))
+            case Send(to, Proven() as proven) if not proven.proof:
+                return Send(to, replace(proven, proof=chance(proven.tag, "guess", self.me.id)))
+            case _:
+                return effect
+
+
+class Babbler(Liar):
+    """One that offers events that do not exist, and names nodes and members that are not there."""
+
+    __slots__ = ()
+
+    def _twisted(self, effect: Effect) -> Effect:
+        match effect:
+            case Send(to, Have() as have):
+                topics = have.offers[0][1]
+                made_up = tuple((chance(have.offers[0][0], "event", n), topics) for n in range(BABBLED))
+                return Send(to, replace(have, offers=(*made_up, *have.offers)[:MOST_IDS]))
+            case Send(to, Found() as found):
+                nobody = tuple(Contact(chance(found.turn, "nobody", self.me.id, n)) for n in range(MOST_NAMED))
+                return Send(to, replace(found, closer=nobody, serving=nobody))
+            case Send(to, Served() as served):
+                nobody = tuple(Contact(chance(served.turn, "nobody", self.me.id, n)) for n in range(MOST_NAMED))
+                return Send(to, replace(served, serving=nobody))
+            case _:
+                return effect
+
+
 def everywhere(liars: Iterable[int]) -> Naming:
     """All of them on every topic, followed or not."""
     named = frozenset(map(Contact, liars))
@@ -110,9 +160,11 @@ def among_followers(followed: dict[int, list[int]], liars: Iterable[int], weight
     return naming
 
 
-def lying(liars: Iterable[int], naming: Naming, kind: type[Liar] = Liar) -> Make:
+def lying(
+    liars: Iterable[int], naming: Naming | None, kind: type[Liar] = Liar, honest: Make = PROTOCOLS[NAME].make
+) -> Make:
     """How the nodes of a population are made some of which are liars."""
-    honest, known = PROTOCOLS[NAME].make, dict.fromkeys(liars)
+    known = dict.fromkeys(liars)
 
     def make(me: Contact, settings: Settings, seed: int, former: Node | None) -> Node:
         node = honest(me, settings, seed, former)

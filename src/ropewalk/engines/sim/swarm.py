@@ -7,12 +7,13 @@ have reached whoever it is owed to.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from ropewalk.engines.sim import timed
 from ropewalk.engines.sim.invariants.contract import Invariant
-from ropewalk.engines.sim.invariants.watch import Watch
-from ropewalk.engines.sim.liars import everywhere, lying
+from ropewalk.engines.sim.invariants.everybody_gets_it import EverybodyGetsIt
+from ropewalk.engines.sim.invariants.watch import Watch, all_invariants
+from ropewalk.engines.sim.liars import Babbler, Liar, Pretender, Silent, Teaser, everywhere, lying
 from ropewalk.engines.sim.network import (
     Delays,
     Duplication,
@@ -30,7 +31,10 @@ from ropewalk.engines.sim.network import (
 )
 from ropewalk.engines.sim.population import Act, Population, Views
 from ropewalk.engines.sim.simulator import Observer, Simulator
+from ropewalk.protocols.catalogue import stan_with
 from ropewalk.protocols.contract import Event, Level, Message
+from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
+from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.sampling.contract import ManagerName
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.seeds import chance, pick, unit
@@ -39,6 +43,14 @@ T = TypeVar("T")
 PERIOD = 10.0
 LEAST = 2  # followers of a topic
 QUIET = 10  # periods without faults at the end
+Lie = Literal["poison", "pretend", "babble", "tease", "hush"]
+LIES: dict[Lie, type[Liar]] = {
+    "poison": Liar,
+    "pretend": Pretender,
+    "babble": Babbler,
+    "tease": Teaser,
+    "hush": Silent,
+}
 Members = dict[int, list[int]]  # topic -> who follows it
 
 
@@ -96,7 +108,10 @@ class Scenario:
     rules: list[Rule]
     acts: list[Act]
     liars: tuple[int, ...]
+    lie: Lie
     levels: dict[int, Level]
+    of_events: EventSettings
+    of_discovery: DiscoverySettings
 
     def __str__(self) -> str:
         settings, nodes = self.settings, {node for nodes in self.followed.values() for node in nodes}
@@ -105,7 +120,7 @@ class Scenario:
         return (
             f"seed {self.seed}: {len(nodes)} nodes, {len(self.followed)} topics, {settings.rounds} periods,"
             f" {settings.manager}, {settings.weight} weights{', discovery' if settings.discover else ''};"
-            f" {', '.join(faults)}; {', '.join(acts)}; {len(self.liars)} liars"
+            f" {', '.join(faults)}; {', '.join(acts)}; {len(self.liars)} who {self.lie}"
         )
 
 
@@ -131,7 +146,7 @@ def scenario(seed: int) -> Scenario:
     followed = _followed(draw)
     nodes = sorted({node for held in followed.values() for node in held})
     end = (rounds - QUIET) * PERIOD
-    liars = _liars(draw, nodes, settings)
+    liars, lie = _liars(draw, nodes, settings)
     honest = [node for node in nodes if node not in liars]
     return Scenario(
         seed=seed,
@@ -140,7 +155,10 @@ def scenario(seed: int) -> Scenario:
         rules=_rules(draw, nodes, settings, end),
         acts=[*_troubles(draw, honest, followed, settings, end), *_events(draw, honest, followed, settings)],
         liars=liars,
+        lie=lie,
         levels=_levels(draw, followed),
+        of_events=_of_events(draw),
+        of_discovery=_of_discovery(draw),
     )
 
 
@@ -148,9 +166,11 @@ def play(
     scenario: Scenario, invariants: list[Invariant] | None = None, observers: Iterable[Observer] = ()
 ) -> Population:
     """Let it happen; the first invariant that does not hold ends it."""
-    watch = Watch(invariants)
+    watch = Watch(_promised(scenario) if invariants is None else invariants)
     simulator = Simulator(Network(scenario.rules), [watch, *observers])
-    make = lying(scenario.liars, everywhere(scenario.liars))
+    honest = stan_with(scenario.of_events, scenario.of_discovery)
+    naming = everywhere(scenario.liars) if scenario.lie == "poison" else None
+    make = lying(scenario.liars, naming, LIES[scenario.lie], honest)
     population = Population(simulator, scenario.followed, scenario.settings, scenario.seed, scenario.levels, make)
     timed.begin(population, _views(scenario))
     for _ in timed.play(population, scenario.acts):
@@ -158,6 +178,12 @@ def play(
     simulator.drain()
     watch.at_rest(population)
     return population
+
+
+def _promised(scenario: Scenario) -> list[Invariant]:
+    """Everything, but that everybody gets what liars keep to themselves: how much is lost by that is measured."""
+    silenced = scenario.liars and LIES[scenario.lie].withheld
+    return [each for each in all_invariants() if not (silenced and isinstance(each, EverybodyGetsIt))]
 
 
 # Who follows what
@@ -261,11 +287,35 @@ def _troubles(draw: Draw, nodes: list[int], followed: Members, settings: Setting
     return acts
 
 
-def _liars(draw: Draw, nodes: list[int], settings: Settings) -> tuple[int, ...]:
+def _liars(draw: Draw, nodes: list[int], settings: Settings) -> tuple[tuple[int, ...], Lie]:
     """A few, where overlays are repaired: what a topic's overlay is worth when most are liars is measured, not promised."""
-    if settings.manager == "given" or not draw.happens("liars", 0.15):
-        return ()
-    return tuple(node for node in nodes[3:] if draw.happens("liar", 0.1, node))
+    if settings.manager == "given":
+        return (), "poison"
+    if draw.happens("liars", 0.15):
+        return tuple(node for node in nodes[3:] if draw.happens("liar", 0.1, node)), "poison"
+    if not draw.happens("other liars", 0.3):
+        return (), "poison"
+    others: tuple[Lie, ...] = ("babble", "tease", "hush")
+    lie = draw.one("lie", (*others, "pretend", "pretend") if settings.discover else others)
+    return tuple(node for node in nodes[3:] if draw.happens("liar", 0.2, node)), lie
+
+
+# How long things are remembered
+
+
+def _of_events(draw: Draw) -> EventSettings:
+    """Sometimes shorter than a history, but longer than faults last: what is older than that cannot be promised."""
+    if not draw.happens("short memory", 0.3):
+        return EventSettings()
+    keep = PERIOD * draw.between("keep", 10.0, 14.0)
+    return EventSettings(keep=keep, seen=keep + PERIOD * draw.between("seen", 1.0, 4.0))
+
+
+def _of_discovery(draw: Draw) -> DiscoverySettings:
+    if not draw.happens("short leases", 0.3):
+        return DiscoverySettings()
+    refresh = PERIOD * draw.between("refresh", 1.0, 4.0)
+    return DiscoverySettings(refresh=refresh, lease=refresh * draw.between("lease", 2.0, 4.0))
 
 
 # What is published

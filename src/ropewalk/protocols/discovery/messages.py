@@ -1,28 +1,15 @@
 """What nodes ask each other to find the members of a topic. None says which topic: they carry its tag.
 
 A node believes nothing that it is told about others. Whom an answer names is asked before it is counted on, and who serves
-a tag can only be said by itself: it is whoever sends `Serve`.
+a tag can only be said by itself: it is whoever sends `Serve`. Even that is only believed once it has been proven.
 """
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import ClassVar
 
 from ropewalk.protocols.contract import Contact
 from ropewalk.protocols.discovery.settings import MOST_ADDRESS, MOST_CLOSER, MOST_NAMED
-
-ID_BITS = 63
-
-
-def tag(topic: int, secret: bytes = b"") -> int:
-    """What a topic is called on the wire: a one-way hash of its id, as long as an id.
-
-    With a secret, only who shares it can tell or make tags. Without one everybody can: from a tag nobody gets back to a
-    topic that it cannot name, but whoever guesses a topic's name can confirm the guess.
-    """
-    key = blake2b(secret, digest_size=32).digest() if secret else b""
-    digest = blake2b(topic.to_bytes(8, "big"), digest_size=8, key=key, person=b"ropewalk topic").digest()
-    return int.from_bytes(digest, "big") >> 1
+from ropewalk.protocols.discovery.tags import ID_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +87,28 @@ class Unserve(OfTag):
     kind: ClassVar[str] = "unserve"
 
 
-Message = Seek | Found | Serve | Served | Unserve
+@dataclass(frozen=True, slots=True)
+class Prove(Turned):
+    """Show that you know the topic of this tag."""
+
+    kind: ClassVar[str] = "prove"
+
+
+@dataclass(frozen=True, slots=True)
+class Proven(Turned):
+    """The answer. Who does not serve the tag says so by a wrong one."""
+
+    kind: ClassVar[str] = "proven"
+    proof: int
+
+    def contacts(self) -> int:
+        """Nobody, but a tag and a proof take as much as two."""
+        return 2
+
+
+OfLookups = Seek | Found | Serve | Served | Unserve
+OfProofs = Prove | Proven
+Message = OfLookups | OfProofs
 
 
 def is_sound(message: object) -> bool:
@@ -111,8 +119,10 @@ def is_sound(message: object) -> bool:
             return named and _is_id(message.tag) and _is_id(message.turn)
         case Served():
             return _are_contacts(message.serving, MOST_NAMED) and _is_id(message.tag) and _is_id(message.turn)
-        case Seek() | Serve():
+        case Seek() | Serve() | Prove():
             return _is_id(message.tag) and _is_id(message.turn)
+        case Proven():
+            return _is_id(message.tag) and _is_id(message.turn) and _is_id(message.proof)
         case Unserve():
             return _is_id(message.tag)
         case _:

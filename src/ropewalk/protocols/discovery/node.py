@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from ropewalk.protocols.contract import Cause, Contact, Effect, SetTimer
 from ropewalk.protocols.discovery.leases import Leases
 from ropewalk.protocols.discovery.lookups import Lookup
-from ropewalk.protocols.discovery.messages import Found, Message, Seek, Serve, Served, Unserve, is_sound, tag
+from ropewalk.protocols.discovery.messages import Found, OfLookups, Seek, Serve, Served, Unserve, is_sound
 from ropewalk.protocols.discovery.questions import Job, Question, Questions
 from ropewalk.protocols.discovery.routes import Routes
 from ropewalk.protocols.discovery.serving import Serving
 from ropewalk.protocols.discovery.settings import MOST_LOOKUPS, MOST_NAMED, MOST_OPEN, MOST_SEEDS, Settings
+from ropewalk.protocols.discovery.tags import tag
 from ropewalk.protocols.links import Links
 from ropewalk.seeds import chance, pick, unit
 
@@ -111,7 +112,7 @@ class Node:
 
     # What happens to it
 
-    def receive(self, sender: Contact, message: Message, now: float) -> list[Effect]:
+    def receive(self, sender: Contact, message: OfLookups, now: float) -> list[Effect]:
         """Take in what another node's discovery says."""
         if sender.id == self.me.id or not is_sound(message):
             return []
@@ -149,7 +150,7 @@ class Node:
             self.routes.doubt(contact, now)
         return effects + self._proceed(now)
 
-    def _receive(self, sender: Contact, message: Message, now: float) -> list[Effect]:
+    def _receive(self, sender: Contact, message: OfLookups, now: float) -> list[Effect]:
         match message:
             case Seek():
                 return self._sought(sender, message, now)

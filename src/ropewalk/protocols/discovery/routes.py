@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 
 from ropewalk.protocols.contract import Contact
-from ropewalk.protocols.discovery.messages import ID_BITS
+from ropewalk.protocols.discovery.tags import ID_BITS
 from ropewalk.seeds import chance, pick
 
 NEVER = float("inf")

@@ -47,6 +47,7 @@ MOST_ADDRESS = 255  # ours: characters; the longest host name there is
 MOST_TAGS = 4096  # ours: for which members can be found here
 MOST_SERVING = 32  # ours: members kept for each; an overlay is entered by a few of them
 MOST_PER_CONTACT = 256  # ours: tags under which one node is kept here; few, since tags spread over all nodes
+MOST_PROVEN = 4096  # ours: who has shown that it knows a topic, for each of them; who is forgotten shows it again
 MOST_SEEDS = 64  # ours: kept for ever
 
 # What a node does at a time

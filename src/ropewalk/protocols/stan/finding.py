@@ -1,12 +1,13 @@
 """How a node gets into topics whose members it does not know, and finds those again that it has lost.
 
-It is found as a member of every topic that it follows. While it is alone on one it looks for others; once it is not, whoever
+It is found as a member of every topic that it follows. Whoever it finds must show that it knows the topic. While it is alone on one it looks for others; once it is not, whoever
 it hears of besides is where a walk may begin, so that what came apart grows together.
 """
 
 from ropewalk.protocols.contract import Contact, Effect, Join, LinkDown, Subscribe
 from ropewalk.protocols.discovery import node as discovery
-from ropewalk.protocols.discovery.messages import Message
+from ropewalk.protocols.discovery.messages import Message, Prove, Proven
+from ropewalk.protocols.discovery.proofs import Proofs, Unproven
 from ropewalk.protocols.discovery.settings import Settings
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.neighbours import Neighbours
@@ -15,11 +16,12 @@ from ropewalk.protocols.stan.neighbours import Neighbours
 class Finding:
     """Discovery, as a node with neighbours uses it."""
 
-    __slots__ = ("discovery", "neighbours")
+    __slots__ = ("discovery", "neighbours", "proofs")
 
-    def __init__(self, me: Contact, seed: int, neighbours: Neighbours, join: Join) -> None:
+    def __init__(self, me: Contact, seed: int, neighbours: Neighbours, join: Join, settings: Settings) -> None:
         self.neighbours = neighbours
-        self.discovery = discovery.Node(me, Settings(), seed, neighbours.links, join.seeds, join.secret)
+        self.discovery = discovery.Node(me, settings, seed, neighbours.links, join.seeds, join.secret)
+        self.proofs = Proofs(me, settings, neighbours.links, join.secret)
 
     def start(self, now: float) -> list[Effect]:
         """Find the network."""
@@ -27,6 +29,7 @@ class Finding:
 
     def follow(self, topic: int, now: float) -> list[Effect]:
         """A topic is followed from now on: be found, and find others if none is known."""
+        self.proofs.serve(topic)
         return self.discovery.serve(topic, now) + self.look(topic, now)
 
     def look(self, topic: int, now: float) -> list[Effect]:
@@ -36,22 +39,34 @@ class Finding:
 
     def follow_no_more(self, topic: int, now: float) -> list[Effect]:
         """A topic is followed no longer."""
+        self.proofs.serve_no_more(topic)
         return self.discovery.serve_no_more(topic, now)
 
     def seek(self, topic: int, now: float) -> list[Effect]:
         """Look for members of a topic that need not be followed."""
         return self.discovery.seek(topic, now)
 
-    def receive(self, sender: Contact, message: Message, now: float) -> list[Effect]:
+    def check(self, now: float) -> list[Effect]:
+        """Have those who were found show that they know the topic: they will be in `proofs.checked`."""
+        effects: list[Effect] = []
+        while self.discovery.found:
+            topic, contacts = self.discovery.found.pop(0)
+            effects += self.proofs.check(topic, self._of_use(topic, contacts), now)
+        return effects
+
+    def receive(self, sender: Contact, message: Message | Prove | Proven, now: float) -> list[Effect]:
         """Take in what another node's discovery says."""
+        if isinstance(message, Prove | Proven):
+            return self.proofs.receive(sender, message, now)
         return self.discovery.receive(sender, message, now)
 
     def fire(self, timer: object, now: float) -> list[Effect]:
         """A timer is due that may be discovery's."""
-        return self.discovery.fire(timer, now)
+        return self.proofs.fire(timer, now) if isinstance(timer, Unproven) else self.discovery.fire(timer, now)
 
     def link_down(self, down: LinkDown, now: float) -> list[Effect]:
         """A link is gone."""
+        self.proofs.link_down(down.contact.id, down.cause)
         return self.discovery.link_down(down.contact, down.cause, now)
 
     def enter(self, topic: int, contacts: tuple[Contact, ...], now: float) -> list[Effect]:
@@ -61,11 +76,22 @@ class Finding:
             return []
         if _is_alone(following):
             return self.neighbours.ask_manager(topic, Subscribe(topic, contacts, following.level), now)
-        overlay = following.overlay
-        others = [each for each in contacts if not overlay.has(each.id) and each.id not in overlay.held_by]
+        others = _strangers(following, contacts)
         if others and following.explore is None:
             following.explore = others[0]
         return []
+
+    def _of_use(self, topic: int, contacts: tuple[Contact, ...]) -> tuple[Contact, ...]:
+        """All, if this node is alone on a topic or only publishes on it; else one: a walk begins with one."""
+        following = self.neighbours.topics.get(topic)
+        if following is None or _is_alone(following):
+            return contacts
+        return (_strangers(following, contacts) or contacts)[:1]
+
+
+def _strangers(following: Following, contacts: tuple[Contact, ...]) -> tuple[Contact, ...]:
+    overlay = following.overlay
+    return tuple(each for each in contacts if not overlay.has(each.id) and each.id not in overlay.held_by)
 
 
 def _is_alone(following: Following) -> bool:

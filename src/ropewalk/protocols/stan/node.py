@@ -34,8 +34,8 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
-from ropewalk.protocols.discovery.messages import Found, Seek, Serve, Served, Unserve
-from ropewalk.protocols.discovery.messages import Message as Question
+from ropewalk.protocols.discovery.messages import OfTag
+from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination.contract import MakeEvents
 from ropewalk.protocols.dissemination.injection import Await, Injections
@@ -66,7 +66,7 @@ class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "eras", "events", "finding", "injections", "key", "me", "neighbours", "seed", "settings", "tidying", "topics", "turns",
+        "eras", "events", "finding", "injections", "key", "me", "neighbours", "of_discovery", "seed", "settings", "tidying", "topics", "turns",
         "walk_stream", "walking", "walks", "weigh",
     )  # fmt: skip
 
@@ -78,6 +78,8 @@ class Node:
         key: int,
         *,
         events: MakeEvents = dissemination.Node,
+        of_events: EventSettings | None = None,
+        of_discovery: DiscoverySettings | None = None,
         walking: bool = True,  # or views stay as their managers make them, and every topic ranks others in its own way
     ) -> None:
         self.me, self.settings, self.seed, self.key, self.walking = me, settings, seed, key, walking
@@ -86,7 +88,8 @@ class Node:
         self.neighbours = Neighbours(settings)
         self.topics = self.neighbours.topics
         self.walks = Walks(me, settings, self.neighbours)
-        self.events = events(EventSettings(), self.neighbours.around)
+        self.events = events(of_events or EventSettings(), self.neighbours.around)
+        self.of_discovery = of_discovery or DiscoverySettings()
         self.finding: Finding | None = None  # once it has joined
         self.injections = Injections(me.id, self.events.settings, self.neighbours.links, self._seek)
         self.turns: dict[int, int] = {}  # walks started on topics followed before: they go on from there
@@ -108,9 +111,15 @@ class Node:
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
         effects = self._take_in(event, now)
-        while self.finding is not None and self.finding.discovery.found:
-            topic, contacts = self.finding.discovery.found.pop(0)
-            effects += self.finding.enter(topic, contacts, now) + self.injections.found(topic, contacts, now)
+        return effects + self._enter(self.finding, now) if self.finding is not None else effects
+
+    def _enter(self, finding: Finding, now: float) -> list[Effect]:
+        """Members of topics were found, and have shown that they are."""
+        effects = finding.check(now)
+        while finding.proofs.checked:
+            topic, contacts = finding.proofs.checked.pop(0)
+            effects += finding.enter(topic, contacts, now) + self.injections.found(topic, contacts, now)
+            effects += finding.check(now)
         return effects
 
     def _take_in(self, event: Input, now: float) -> list[Effect]:
@@ -149,7 +158,7 @@ class Node:
                 return self.neighbours.alive(sender, message, now)
             case Push() | Have() | Want() | Spare():
                 return self.events.receive(sender, message, now)
-            case Inject() | Taken() | Seek() | Found() | Serve() | Served() | Unserve():
+            case Inject() | Taken() | OfTag():
                 return self._receive_of_strangers(sender, message, now)
             case _:
                 return self._receive_of_managers(sender, message, now)
@@ -160,7 +169,7 @@ class Node:
         # it has not heard that we are gone
         return [] if isinstance(message, Left) else [Send(sender, Left(message.topic))]
 
-    def _receive_of_strangers(self, sender: Contact, message: Inject | Taken | Question, now: float) -> list[Effect]:
+    def _receive_of_strangers(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         match message:
             case Inject():
                 return self._inject(sender, message, now)
@@ -241,7 +250,7 @@ class Node:
     def _join(self, command: Join, now: float) -> list[Effect]:
         if self.finding is not None:
             return []
-        self.finding = Finding(self.me, self.seed, self.neighbours, command)
+        self.finding = Finding(self.me, self.seed, self.neighbours, command, self.of_discovery)
         effects = self.finding.start(now)
         for topic in self.topics:
             effects += self.finding.follow(topic, now)

@@ -7,6 +7,7 @@ from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.contract import MOST_NEIGHBOURS, Send
 from ropewalk.protocols.discovery import settings as discovery
 from ropewalk.protocols.discovery.node import Node as Discovery
+from ropewalk.protocols.discovery.proofs import Proofs
 from ropewalk.protocols.dissemination.messages import Message as EventMessage
 from ropewalk.protocols.dissemination.settings import MOST_IDS, MOST_TOPICS
 from ropewalk.protocols.links import OUTBOX
@@ -45,6 +46,7 @@ def _counts(moment: Moment) -> Iterator[Count]:
         yield from ((f"{what} on {topic}", count, most) for what, count, most in _of_topic(following))
     if node.finding is not None:
         yield from _of_discovery(node.finding.discovery)
+        yield from _of_proofs(node.finding.proofs)
     longest = max((node.settings.ttl + 1) * (MOST_PER_HOP + 1), len(node.topics))
     for effect in moment.effects:
         if isinstance(effect, Send):
@@ -74,3 +76,10 @@ def _of_discovery(finding: Discovery) -> Iterator[Count]:
     for lookup in finding.running.values():
         yield "questions of a lookup", lookup.asked, discovery.MOST_ASKED
         yield "contacts of a lookup", len(lookup.candidates), discovery.MOST_ASKED + discovery.MOST_KNOWN
+
+
+def _of_proofs(proofs: Proofs) -> Iterator[Count]:
+    yield "nodes that know a topic", len(proofs.known), discovery.MOST_PROVEN
+    asked = [(question.topic, question.contact.id) for question in proofs.questions.values()]
+    unasked = {(topic, node) for topic, check in proofs.checks.items() for node in check.open} - set(asked)
+    yield "nodes that have yet to answer what they were not asked", len(unasked), 0

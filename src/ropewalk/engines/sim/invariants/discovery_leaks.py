@@ -7,19 +7,18 @@ discovery does tell, and to whom, is listed in `docs/discovery.md`.
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
+from ropewalk.engines.sim.liars import Liar
 from ropewalk.protocols.contract import Contact, Effect, LinkDown, Received, Send, Subscribe
 from ropewalk.protocols.discovery.messages import Found, OfTag, Serve, Served, Unserve
-from ropewalk.protocols.discovery.settings import Settings
 from ropewalk.protocols.stan.node import Node
 
 
 class DiscoveryLeaks(Invariant):
-    """Checked for everything that discovery sends."""
+    """Checked for everything that discovery sends at nodes that keep the rules."""
 
     name: ClassVar[str] = "discovery leaks"
 
-    def __init__(self, lease: float = Settings().lease) -> None:
-        self.lease = lease
+    def __init__(self) -> None:
         self._topics: dict[int, None] = {}  # all that anybody has followed
         self._said: dict[tuple[Node, int, int], float] = {}  # (where, tag, who) -> when it said last that it serves it
 
@@ -41,7 +40,7 @@ class DiscoveryLeaks(Invariant):
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        for effect in moment.effects:
+        for effect in moment.effects if not isinstance(moment.node, Liar) else ():
             wrong = self._wrong_with(effect, moment)
             if wrong is not None:
                 return wrong
@@ -63,4 +62,4 @@ class DiscoveryLeaks(Invariant):
         if contact.id == moment.node.me.id:
             return True
         said = self._said.get((moment.stan, tag, contact.id))
-        return said is not None and moment.now <= said + self.lease
+        return said is not None and moment.now <= said + moment.stan.of_discovery.lease

@@ -11,7 +11,6 @@ from typing import ClassVar
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.liars import Liar
 from ropewalk.protocols.contract import Leave, Message, Send, Subscribe, Unsubscribe
-from ropewalk.protocols.discovery import settings as discovery
 from ropewalk.protocols.dissemination.messages import Inject, Taken
 from ropewalk.protocols.sampling.contract import Left, ManagerName
 
@@ -28,13 +27,13 @@ class NoDisclosure(Invariant):
     name: ClassVar[str] = "no disclosure"
 
     def __init__(self) -> None:
-        self._liars: dict[int, None] = {}  # they tell each other what they like
+        self._liars: dict[int, None] = {}  # that name each other on all topics, and so learn of all
         self._times: dict[tuple[int, int], tuple[float, float]] = {}  # (node, topic) -> from when, until when
 
     def before(self, moment: Moment) -> None:
         """See `Invariant`."""
         me, event = moment.node.me.id, moment.event
-        if isinstance(moment.node, Liar):
+        if isinstance(moment.node, Liar) and moment.node.naming is not None:
             self._liars[me] = None
         if isinstance(event, Subscribe):
             self._times[me, event.topic] = (moment.now, FOR_GOOD)
@@ -57,7 +56,7 @@ class NoDisclosure(Invariant):
         settings, until = moment.stan.settings, self._times.get((node, topic), NEVER)[1]
         named = isinstance(message, Inject) or (settings.discover and message.contacts() <= 1)
         if (
-            named and moment.now <= until + discovery.Settings().lease
+            named and moment.now <= until + moment.stan.of_discovery.lease
         ):  # whoever has not been heard to go is still found
             return True
         together = self._times.get((moment.node.me.id, topic), NEVER)[0] <= until and message.contacts() <= 1

@@ -335,6 +335,16 @@ def test_interrupted_while_spark_starts(elsewhere: Path, sent: signal.Signals) -
         ("--engine sim --schedule sync --period 5", "--period plays no part with --schedule sync"),
         ("--engine sim --period 0", "period is 0.0, but must be from 0.001 to 1000000.0."),
         ("--engine live", "engine 'live' cannot run stan; choose one of: batch, sim."),
+        ("--publish 5", "--publish needs nodes that send messages; add --engine sim."),
+        ("--discover", "--discover needs --schedule timed (usual with --engine sim)"),
+        ("--engine sim --topics-per-event 2", "--topics-per-event plays no part without --publish"),
+        ("--engine sim --publish 5 --schedule sync", "--publish needs --schedule timed: with sync nothing takes time"),
+        ("--engine sim --publish 5 --rounds 5", "--publish with --rounds 5 leaves no time for events"),
+        (
+            "--engine sim --discover --manager given",
+            "--discover goes with --manager scamp: with given nodes are handed",
+        ),
+        ("--engine sim --discover --manager cyclon", "--discover goes with --manager scamp: with cyclon nodes are"),
     ],
 )
 def test_what_an_engine_cannot_do(refused, universe: Path, told: str, said: str) -> None:

@@ -141,3 +141,17 @@ def test_delivery(spark: Session) -> None:
     assert found["hops.p100", "final"] == (3.0, None)
     assert found["latency.mean", "final"][0] == 1.0
     assert (found["latency.p0", "final"], found["latency.p50", "final"]) == ((0.5, None), (1.0, None))
+
+
+def test_where_nothing_was_owed_deliveries_are_counted_and_nothing_is_said_about_how_late_they_were(
+    spark: Session,
+) -> None:
+    found = values(
+        delivery(
+            spark.createDataFrame([("r", 1, 8, 1, 10.5, 2, False)], struct_of(DELIVERIES)),
+            spark.createDataFrame([("r", 1, 7, [5], 9, 10.0, None)], struct_of(PUBLICATIONS)),
+        )
+    )
+    assert found.pop(("delivery.count", "final")) == (1.0, None)
+    assert found.pop(("delivery.copies", "final")) == (1.0, None)
+    assert all(value is None for value, _ in found.values())

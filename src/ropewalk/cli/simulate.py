@@ -181,8 +181,6 @@ def _refuse_of_batch(job: Job, told: dict[str, Any]) -> None:
     if job.settings.schedule == "timed" or job.settings.manager != "given":
         what = "--schedule timed" if job.settings.schedule == "timed" else f"--manager {job.settings.manager}"
         raise UsageError(f"{what} needs nodes with timers, which engine batch has not; add --engine sim.")
-    if told["discover"]:
-        raise UsageError("--discover needs nodes that send messages; add --engine sim.")
     if told["period"] is not None:
         raise UsageError(
             "--period plays no part in engine batch, where rounds take no time; drop it, or add --engine sim."

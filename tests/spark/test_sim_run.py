@@ -13,6 +13,7 @@ from ropewalk.engines.sim import run as sim
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import Executed, chosen, command_of, execute
 from ropewalk.protocols.stan.settings import Settings
+from ropewalk.report.page import render
 from ropewalk.tables.frames import problems_of, read_table
 from ropewalk.tables.schema import CONNECTIONS, DELIVERIES, LINKS, OVERLAYS, PUBLICATIONS, TRAFFIC, VIEWS, Table
 from ropewalk.tables.session import Session
@@ -66,6 +67,9 @@ def test_with_timers_tables_are_sound_and_say_what_was_sent(spark: Session, univ
     assert sent["keep-alive"] > 0
     assert {row[0] for row in traffic.select("at").distinct().collect()} == {30.0, 60.0, 90.0}
     assert "--engine sim" in run.document["again"]
+    page = render(run.document, run.rows)
+    assert f"<tr><td>walk</td><td>{sent['walk']:,}</td>" in page
+    assert f"<dt>loss</dt><dd>{TIMED.loss}</dd>" in page
 
 
 def test_what_became_of_events_is_in_tables_and_document(spark: Session, universe: Store, tmp_path: Path) -> None:

@@ -84,8 +84,16 @@ def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
         held=HELD,
         fitness=fitness_shown(document) if document["settings"]["fitness"] else {},
         sections=sections,
+        sent=_sent(value),
         command=document["again"],
     )
+
+
+def _sent(value: dict[tuple[str, str], float]) -> list[tuple[str, int, int]]:
+    """Messages and bytes of each kind, the most frequent first; nothing, if they were not kept."""
+    kinds = [(group, number) for (measure, group), number in value.items() if measure == "sent.messages"]
+    ordered = sorted(kinds, key=lambda each: (-each[1], each[0]))
+    return [(kind, int(count), int(value["sent.bytes", kind])) for kind, count in ordered]
 
 
 def rendered(template: str, **values: Any) -> str:

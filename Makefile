@@ -4,6 +4,7 @@
 
 READY := .venv/.ready
 BIN := .venv/bin
+TWICE := --numprocesses 2 --dist loadgroup  # two files of tests at once
 
 help:  ## list these verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,10 +15,10 @@ demo: $(READY)  ## run StaN on embedded Spark and write a report
 	@$(BIN)/ropewalk demo
 
 test: $(READY)  ## the tests of every day
-	$(BIN)/pytest
+	$(BIN)/pytest $(TWICE)
 
 thorough: $(READY)  ## the tests that take minutes: every claim at small scale, a cluster
-	$(BIN)/pytest -m thorough
+	$(BIN)/pytest $(TWICE) -m thorough
 
 long: $(READY)  ## what is long by nature: paper scale, the smallest machine
 	$(BIN)/pytest -m long --timeout 3600
@@ -39,7 +40,7 @@ uncluster: $(READY)  ## end that cluster
 	tools/cluster stop
 
 check: lint types layers  ## every gate, then all tests but the long ones
-	$(BIN)/pytest -m "not long"
+	$(BIN)/pytest $(TWICE) -m "not long"
 
 lint: $(READY)  ## style and formatting
 	$(BIN)/ruff check

@@ -85,9 +85,9 @@ MUTANTS = [
     # discovery
     Mutant(
         Proofs,
-        "receive",
-        "sound = message.proof == proof(question.topic, self.me.id, sender.id, self.secret)",
-        "sound = True",
+        "_answered",
+        "if answer.proof == proof(trial.topic, sender.id, self.me.id, self.secret):",
+        "if True:",
         "no disclosure",
     ),
     Mutant(
@@ -97,13 +97,14 @@ MUTANTS = [
         "self.proofs.checked.append((topic, contacts)) or []",
         "no disclosure",
     ),
-    Mutant(Proofs, "receive", "if len(self.known) > MOST_PROVEN:", "if False:", "every queue bounded"),
+    Mutant(Proofs, "_answered", "if len(self.refused) > MOST_REFUSED:", "if False:", "every queue bounded"),
+    Mutant(Proofs, "check", "believed[:MOST_TRIED]", "believed", "every queue bounded"),
     Mutant(
         Proofs,
-        "fire",
-        "return self._ask(question.contact, question.topic, now, again=True)",
-        "return []",
-        "every queue bounded",
+        "_ask",
+        "shown = proof(trial.topic, self.me.id, contact.id, self.secret)",
+        "shown = trial.topic",
+        "discovery leaks",
     ),
     Mutant(Proofs, "serve", "self.served[tag(topic, self.secret)] = topic", "pass", "no orphan"),
     Mutant(discovery.Node, "_sought", "self.leases.named(seek.tag, sender.id, now)", "closer", "discovery leaks"),
@@ -178,7 +179,7 @@ def history(invariants: list[Invariant] | None = None) -> None:
     faults: list[Rule] = [Loss(1, 0.1), Duplication(1, 0.1), Reordering(1, 0.1, 3.0)]
     apart = [
         Partition(Window(50.0, 70.0), frozenset(crowd(followed)[::2])),
-        Partition(Window(40.0, 100.0), frozenset((A, B))),
+        Partition(Window(40.0, 125.0), frozenset((A, B))),
         Partition(Window(140.0, 155.0), frozenset(crowd(followed)[::2])),
     ]
     rules: list[Rule] = [*(Early(rule, FAULTY * PERIOD) for rule in faults), *apart, Latency(1, 0.05)]
@@ -201,7 +202,7 @@ def shrink_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         (of_strangers, bounds, injection),
         ({"MOST_LOOKUPS": 2}, found, discovery),
         ({"MOST_SERVING": 4}, found, leases),
-        ({"MOST_PROVEN": 4}, found, proofs),
+        ({"MOST_REFUSED": 2, "MOST_TRIED": 2}, found, proofs),
     ]
     for small, *modules in places:
         for name, most in small.items():

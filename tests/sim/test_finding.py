@@ -11,6 +11,7 @@ from ropewalk.engines.sim.population import Act, What
 from ropewalk.engines.sim.simulator import Observer, Process
 from ropewalk.protocols.contract import Contact, Effect, Event, Input, Join, Publish, Received, Report
 from ropewalk.protocols.discovery.messages import Prove
+from ropewalk.protocols.discovery.tags import tag
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 from ropewalk.protocols.stan.node import Node
 from ropewalk.protocols.stan.settings import Settings
@@ -120,12 +121,12 @@ class Heard(Observer):
     """What some nodes are told, and on which topics."""
 
     def __init__(self, by: list[int]) -> None:
-        self.by, self.topics, self.asked = by, set[tuple[int, int]](), 0
+        self.by, self.topics, self.asked = by, set[tuple[int, int]](), set[int]()
 
     def handling(self, process: Process, event: Input, now: float) -> None:
         if isinstance(event, Received) and process.contact.id in self.by:
             self.topics |= {(process.contact.id, topic) for topic in event.message.topics}
-            self.asked += isinstance(event.message, Prove)
+            self.asked |= {event.message.tag} if isinstance(event.message, Prove) else set()
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -145,7 +146,7 @@ def test_who_only_says_that_it_serves_a_tag_learns_no_topic_and_no_event(seed: i
     publisher = next(node for node in followed[1] if node not in followed[3])
     town.acts = [publishing(town, publisher, (3,), PERIOD * at) for at in (4, 5, 6)]
     town.play().at_rest()
-    assert heard.asked > 0
+    assert heard.asked & {tag(topic) for topic in followed}
     assert {topic for _, topic in heard.topics} <= {4}
     due = deliveries.ledger.due(town.population)
     assert len(due) == 3 * len(followed[3])

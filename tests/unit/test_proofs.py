@@ -1,5 +1,6 @@
 """Showing that one knows a topic: what is believed, what is asked again, and what nobody can answer for another."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from ropewalk.protocols.contract import Contact, Effect, Send, SetTimer
 from ropewalk.protocols.discovery.messages import Prove, Proven, is_sound
 from ropewalk.protocols.discovery.proofs import Proofs, Unproven
-from ropewalk.protocols.discovery.settings import Settings
+from ropewalk.protocols.discovery.settings import MOST_TRIED, TRIES, Settings
 from ropewalk.protocols.discovery.tags import proof, tag
 from ropewalk.protocols.links import Links
 
@@ -49,96 +50,146 @@ def answer(effects: list[Effect]) -> Proven:
     return send.message
 
 
+def tried(seeker: Proofs, *contacts: Contact, now: float = 0.0) -> dict[Contact, Prove]:
+    return asked(seeker.check(TOPIC, contacts, now))
+
+
 @given(IDS, IDS, IDS, st.binary(max_size=80))
-def test_a_proof_hangs_on_topic_both_ends_and_secret(topic: int, seeker: int, member: int, secret: bytes) -> None:
-    shown = proof(topic, seeker, member, secret)
+def test_a_proof_hangs_on_topic_both_ends_and_secret(topic: int, prover: int, judge: int, secret: bytes) -> None:
+    shown = proof(topic, prover, judge, secret)
     assert is_sound(Proven(0, 0, shown))
-    assert shown != proof(topic ^ 1, seeker, member, secret)
-    assert shown != proof(topic, seeker ^ 1, member, secret)
-    assert shown != proof(topic, seeker, member ^ 1, secret)
-    assert shown != proof(topic, seeker, member, secret + b"x")
+    assert shown != proof(topic ^ 1, prover, judge, secret)
+    assert shown != proof(topic, prover ^ 1, judge, secret)
+    assert shown != proof(topic, prover, judge ^ 1, secret)
+    assert shown != proof(topic, prover, judge, secret + b"x")
     assert shown != tag(topic, secret)
-    if seeker != member:
-        assert shown != proof(topic, member, seeker, secret)
+    if prover != judge:
+        assert shown != proof(topic, judge, prover, secret)
 
 
 @pytest.mark.parametrize("secret", [b"", b"ours"])
 def test_a_member_shows_that_it_knows_the_topic(secret: bytes) -> None:
     seeker, serving = proofs(secret=secret), member(A, secret)
-    question = asked(seeker.check(TOPIC, (A,), 0.0))[A]
+    question = tried(seeker, A)[A]
     assert seeker.checked == []
     seeker.receive(A, answer(serving.receive(ME, question, 0.1)), 0.2)
     assert seeker.checked == [(TOPIC, (A,))]
 
 
-def test_who_has_shown_it_once_is_not_asked_again() -> None:
-    seeker, serving = proofs(), member(A)
-    seeker.receive(A, answer(serving.receive(ME, asked(seeker.check(TOPIC, (A,), 0.0))[A], 0.1)), 0.2)
-    assert seeker.check(TOPIC, (A,), 1.0) == []
-    assert seeker.checked == [(TOPIC, (A,)), (TOPIC, (A,))]
-    assert A in asked(seeker.check(TOPIC + 1, (A,), 1.0))
+def test_it_is_handed_on_as_it_answered_and_not_as_it_was_named() -> None:
+    seeker, rumour = proofs(), Contact(A.id, "elsewhere:1")
+    question = tried(seeker, rumour)[rumour]
+    seeker.receive(A, answer(member(A).receive(ME, question, 0.1)), 0.2)
+    (found,) = seeker.checked[0][1]
+    assert found.address == A.address != rumour.address
 
 
-def test_who_does_not_follow_it_says_so_at_once() -> None:
+def test_who_does_not_follow_it_says_so_at_once_and_is_not_asked_again_for_a_while() -> None:
     seeker, gone = proofs(), member(A)
     gone.serve_no_more(TOPIC)
-    seeker.receive(A, answer(gone.receive(ME, asked(seeker.check(TOPIC, (A,), 0.0))[A], 0.1)), 0.2)
+    seeker.receive(A, answer(gone.receive(ME, tried(seeker, A)[A], 0.1)), 0.2)
     assert seeker.checked == [(TOPIC, ())]
+    assert tried(seeker, A, now=1.0) == {}
+    assert seeker.checked == [(TOPIC, ()), (TOPIC, ())]
+    assert A in tried(seeker, A, now=1.0 + Settings().refresh)
+
+
+def test_who_does_not_know_a_topic_cannot_find_out_who_follows_it() -> None:
+    """Whatever it says about itself, who follows and who does not give it the same answer."""
+    for guess in (0, 1, proof(TOPIC + 1, B.id, A.id), proof(TOPIC, A.id, B.id), proof(TOPIC, C.id, A.id)):
+        question = Prove(tag(TOPIC), 1, guess)
+        assert member(A).receive(B, question, 0.0) == proofs(A).receive(B, question, 0.0)
+    knowing = Prove(tag(TOPIC), 1, proof(TOPIC, B.id, A.id))
+    assert member(A).receive(B, knowing, 0.0) != proofs(A).receive(B, knowing, 0.0)
 
 
 def test_a_question_that_is_passed_on_to_a_member_brings_nothing() -> None:
-    """The liar asks a member as if it sought the topic itself, and hands the answer on."""
+    """The liar asks a member as if it sought the topic itself, or returns what it was shown."""
     seeker, serving, liar = proofs(), member(A), B
-    question = asked(seeker.check(TOPIC, (liar,), 0.0))[liar]
+    question = tried(seeker, liar)[liar]
     borrowed = answer(serving.receive(liar, question, 0.1))
     seeker.receive(liar, borrowed, 0.2)
     assert seeker.checked == [(TOPIC, ())]
+    other = proofs()
+    question = tried(other, liar)[liar]
+    other.receive(liar, Proven(question.tag, question.turn, question.proof), 0.2)
+    assert other.checked == [(TOPIC, ())]
 
 
-def test_an_answer_from_somebody_else_is_none() -> None:
+@pytest.mark.parametrize("change", [{"turn": 7}, {"tag": 7}])
+def test_an_answer_to_something_else_is_none(change: dict[str, int]) -> None:
     seeker, serving = proofs(), member(A)
-    shown = answer(serving.receive(ME, asked(seeker.check(TOPIC, (A,), 0.0))[A], 0.1))
+    shown = answer(serving.receive(ME, tried(seeker, A)[A], 0.1))
+    seeker.receive(A, replace(shown, **change), 0.2)
     seeker.receive(B, shown, 0.2)
     assert seeker.checked == []
-
-
-def test_a_lost_message_is_asked_for_once_more() -> None:
-    seeker, serving = proofs(), member(A)
-    first = seeker.check(TOPIC, (A,), 0.0)
-    assert SetTimer(Settings().patience, Unproven(1)) in first
-    second = seeker.fire(Unproven(1), 2.0)
-    seeker.receive(A, answer(serving.receive(ME, asked(second)[A], 2.1)), 2.2)
+    seeker.receive(A, shown, 0.3)
     assert seeker.checked == [(TOPIC, (A,))]
-    assert seeker.fire(Unproven(2), 4.0) == []
 
 
-def test_who_never_answers_is_not_believed() -> None:
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_lost_message_is_asked_for_once_more_and_either_answer_counts(which: int) -> None:
+    seeker, serving = proofs(), member(A)
+    effects = seeker.check(TOPIC, (A,), 0.0)
+    timer = Unproven(tag(TOPIC), 1, last=False)
+    assert SetTimer(Settings().patience, timer) in effects
+    questions = [asked(effects)[A], asked(seeker.fire(timer, 2.0))[A]]
+    seeker.receive(A, answer(serving.receive(ME, questions[which], 2.1)), 3.0)
+    assert seeker.checked == [(TOPIC, (A,))]
+    assert seeker.fire(Unproven(tag(TOPIC), 1, last=True), 4.0) == []
+    assert seeker.checked == [(TOPIC, (A,))]
+
+
+def test_nobody_is_waited_for_longer_than_twice() -> None:
+    """Whatever is asked meanwhile: it joins what is under way, and does not make it longer."""
     seeker = proofs()
-    seeker.check(TOPIC, (A,), 0.0)
-    seeker.fire(Unproven(1), 2.0)
-    assert seeker.fire(Unproven(2), 4.0) == []
+    question = tried(seeker, A, B)[A]
+    assert tried(seeker, C, now=1.0) == {}
+    seeker.receive(A, answer(member(A).receive(ME, question, 0.1)), 0.2)
+    seeker.fire(Unproven(tag(TOPIC), 1, last=False), 2.0)
+    assert tried(seeker, C, D, now=3.0) == {}
+    assert seeker.checked == []
+    seeker.fire(Unproven(tag(TOPIC), 1, last=True), 4.0)
+    assert seeker.checked == [(TOPIC, (A,))]
+    assert not seeker.trials
+
+
+def test_a_timer_of_a_trial_that_is_over_ends_no_other() -> None:
+    seeker = proofs()
+    seeker.receive(A, answer(member(A).receive(ME, tried(seeker, A)[A], 0.1)), 0.2)
+    tried(seeker, B, now=1.9)
+    assert seeker.fire(Unproven(tag(TOPIC), 1, last=False), 2.0) == []
+    assert seeker.fire(Unproven(tag(TOPIC), 1, last=True), 4.0) == []
+    assert seeker.checked == [(TOPIC, (A,))]
+    assert [*seeker.trials[tag(TOPIC)].open.values()] == [B]
+
+
+def test_a_link_that_does_not_come_up_is_tried_again_and_then_given_up() -> None:
+    seeker = proofs()
+    tried(seeker, A)
+    for _ in range(TRIES - 1):
+        assert A in asked(seeker.link_down(A, "failed", 0.1))
+    assert seeker.link_down(A, "failed", 0.2) == []
     assert seeker.checked == [(TOPIC, ())]
-    assert not seeker.questions
 
 
-@pytest.mark.parametrize(("cause", "over"), [("failed", True), ("left", True), ("closed", False)])
-def test_who_cannot_be_reached_is_not_waited_for(cause: Any, over: bool) -> None:
+@pytest.mark.parametrize(("cause", "over"), [("left", True), ("closed", False)])
+def test_who_has_left_is_not_waited_for(cause: Any, over: bool) -> None:
     seeker = proofs()
-    seeker.check(TOPIC, (A,), 0.0)
-    seeker.link_down(A.id, cause)
+    tried(seeker, A)
+    assert seeker.link_down(A, cause, 0.1) == []
     assert seeker.checked == ([(TOPIC, ())] if over else [])
 
 
 def test_enough_are_enough() -> None:
     """Whoever is slow, or gone, is not waited for once three have shown it."""
     seeker = proofs()
-    questions = asked(seeker.check(TOPIC, (D, A, B, C), 0.0))
+    questions = tried(seeker, D, A, B, C)
     for contact in (A, B, C):
         assert seeker.checked == []
         seeker.receive(contact, answer(member(contact).receive(ME, questions[contact], 0.1)), 0.2)
     assert seeker.checked == [(TOPIC, (A, B, C))]
-    late = answer(member(D).receive(ME, questions[D], 0.1))
-    seeker.receive(D, late, 0.3)
+    seeker.receive(D, answer(member(D).receive(ME, questions[D], 0.1)), 0.3)
     assert seeker.checked == [(TOPIC, (A, B, C))]
 
 
@@ -148,6 +199,24 @@ def test_nobody_found_is_known_at_once() -> None:
     assert seeker.checked == [(TOPIC, ())]
 
 
-@pytest.mark.parametrize("broken", [Prove(-1, 1), Prove(1, -1), Proven(1, 1, 1 << 63), Proven(1, 1, "x")])  # type: ignore[arg-type]
-def test_what_nobody_who_keeps_the_rules_sends_is_ignored(broken: Any) -> None:
+def test_who_was_refused_makes_room_for_others() -> None:
+    """Eight that pretend do not keep a member from being found for longer than one trial."""
+    pretenders = tuple(Contact(number) for number in range(1, MOST_TRIED + 1))
+    seeker = proofs()
+    for contact, question in tried(seeker, *pretenders, A).items():
+        seeker.receive(contact, Proven(question.tag, question.turn, 1), 0.1)
+    assert seeker.checked == [(TOPIC, ())]
+    assert list(tried(seeker, *pretenders, A, now=1.0)) == [A]
+
+
+@pytest.mark.parametrize("broken", [Prove(-1, 1, 1), Prove(1, -1, 1), Prove(1, 1, -1), Prove(1, 1, 1 << 63)])
+def test_a_question_that_nobody_who_keeps_the_rules_asks_is_not_answered(broken: Prove) -> None:
     assert proofs().receive(A, broken, 0.0) == []
+
+
+@pytest.mark.parametrize("shown", [-1, 1 << 63, "x", None])
+def test_an_answer_that_nobody_who_keeps_the_rules_gives_is_none(shown: Any) -> None:
+    seeker = proofs()
+    question = tried(seeker, A)[A]
+    assert seeker.receive(A, Proven(question.tag, question.turn, shown), 0.0) == []
+    assert A.id in seeker.trials[question.tag].open

@@ -12,6 +12,7 @@ from ropewalk.protocols.discovery.settings import MOST_NAMED
 from ropewalk.protocols.dissemination.messages import Have, Push, Want
 from ropewalk.protocols.dissemination.settings import MOST_IDS
 from ropewalk.protocols.stan.messages import Reply, Step, Walk
+from ropewalk.protocols.stan.node import Node as StanNode
 from ropewalk.protocols.stan.settings import NAME, Settings, Weight
 from ropewalk.protocols.stan.walks import MOST_PER_HOP
 from ropewalk.protocols.stan.weights import weigher
@@ -24,7 +25,7 @@ BABBLED = 8  # events that are made up beside those of one advertisement
 
 
 class Liar:
-    """An honest node, with what it sends rewritten: walks and replies carry liars, whatever they have collected, if it names any."""
+    """An honest node, with what it sends rewritten. If it names liars, walks and replies carry them, whatever they have collected."""
 
     __slots__ = ("inner", "me", "naming")
     withheld: ClassVar[tuple[type, ...]] = ()  # messages that it does not send
@@ -102,10 +103,12 @@ class Pretender(Liar):
     def handle(self, event: Input, now: float) -> list[Effect]:
         """See `contract.Node`."""
         effects = super().handle(event, now)
+        assert isinstance(self.inner, StanNode)
         for effect in list(effects):
             if isinstance(effect, Send) and isinstance(effect.message, Found):
                 serve = Serve(effect.message.tag, effect.message.turn)
-                effects += [Send(contact, serve) for contact in (effect.to, *effect.message.closer)]
+                for contact in effect.message.closer:
+                    effects += self.inner.neighbours.links.post(contact, serve, now)
         return effects
 
     def _twisted(self, effect: Effect) -> Effect:

@@ -120,7 +120,7 @@ class Scenario:
         return (
             f"seed {self.seed}: {len(nodes)} nodes, {len(self.followed)} topics, {settings.rounds} periods,"
             f" {settings.manager}, {settings.weight} weights{', discovery' if settings.discover else ''};"
-            f" {', '.join(faults)}; {', '.join(acts)}; {len(self.liars)} who {self.lie}"
+            f" {', '.join(faults)}; {', '.join(acts)}{f'; {len(self.liars)} who {self.lie}' if self.liars else ''}"
         )
 
 

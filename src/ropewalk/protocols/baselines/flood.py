@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send
-from ropewalk.protocols.dissemination.contract import Peers
+from ropewalk.protocols.dissemination.contract import NeighboursOn
 from ropewalk.protocols.dissemination.messages import Inject, Push
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_SEEN, MOST_TOPICS, Settings
 
@@ -29,10 +29,10 @@ class Flooded(Push):
 class Flood:
     """The events of one node. Of the settings only `seen` plays a part."""
 
-    __slots__ = ("delivered", "peers", "seen", "settings")
+    __slots__ = ("delivered", "neighbours", "seen", "settings")
 
-    def __init__(self, settings: Settings, peers: Peers) -> None:
-        self.settings, self.peers = settings, peers
+    def __init__(self, settings: Settings, neighbours: NeighboursOn) -> None:
+        self.settings, self.neighbours = settings, neighbours
         self.seen: dict[tuple[int, int], float] = {}  # when which event came on which topic, oldest first
         self.delivered: dict[int, float] = {}  # when each event came first, or was published, oldest first
 
@@ -85,7 +85,7 @@ class Flood:
         if len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS or len(push.topics) != 1:
             return []  # nobody who keeps the rules sends this
         (topic,) = push.topics
-        if topic not in event.topics or (event.id, topic) in self.seen or self.peers(topic) is None:
+        if topic not in event.topics or (event.id, topic) in self.seen or self.neighbours(topic) is None:
             return []
         effects: list[Effect] = []
         if event.id not in self.delivered:
@@ -94,12 +94,12 @@ class Flood:
         return effects + self._relay(event, topic, sender, push.hops + 1, now)
 
     def _relay(self, event: Event, topic: int, sender: Contact | None, hops: int, now: float) -> list[Effect]:
-        peers = self.peers(topic)
-        if peers is None:
+        neighbours = self.neighbours(topic)
+        if neighbours is None:
             return []
         _remember(self.seen, (event.id, topic), now)
         push = Flooded(event, (topic,), hops, asked=False)
-        return [Send(contact, push) for contact in peers.values() if sender is None or contact.id != sender.id]
+        return [Send(contact, push) for contact in neighbours.values() if sender is None or contact.id != sender.id]
 
 
 def _remember(times: dict[Any, float], key: int | tuple[int, int], now: float) -> None:

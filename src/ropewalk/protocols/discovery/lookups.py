@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ropewalk.protocols.contract import Contact
-from ropewalk.protocols.discovery.settings import MISLED, MOST_ASKED, MOST_KNOWN, MOST_NAMED, WITNESSES, Settings
+from ropewalk.protocols.discovery.settings import MISLED, MOST_ASKED, MOST_FOUND, MOST_KNOWN, WITNESSES, Settings
 
 State = Literal["new", "asked", "answered", "failed"]
 
@@ -100,7 +100,7 @@ class Lookup:
         best: dict[int, Contact] = {}
         for contact in sorted(votes, key=lambda contact: (place[contact][0], -votes[contact], place[contact][1])):
             best.setdefault(contact.id, contact)
-        return tuple(best.values())[:MOST_NAMED]
+        return tuple(best.values())[:MOST_FOUND]
 
     def _has_enough(self) -> bool:
         """Whether enough members are known, of more than one that should know them: those farther away never end it."""

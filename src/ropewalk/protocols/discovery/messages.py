@@ -88,22 +88,28 @@ class Unserve(OfTag):
 
 
 @dataclass(frozen=True, slots=True)
-class Prove(Turned):
-    """Show that you know the topic of this tag."""
+class Shown(Turned):
+    """That the sender knows the topic of a tag."""
 
-    kind: ClassVar[str] = "prove"
-
-
-@dataclass(frozen=True, slots=True)
-class Proven(Turned):
-    """The answer. Who does not serve the tag says so by a wrong one."""
-
-    kind: ClassVar[str] = "proven"
     proof: int
 
     def contacts(self) -> int:
         """Nobody, but a tag and a proof take as much as two."""
         return 2
+
+
+@dataclass(frozen=True, slots=True)
+class Prove(Shown):
+    """Show it, too."""
+
+    kind: ClassVar[str] = "prove"
+
+
+@dataclass(frozen=True, slots=True)
+class Proven(Shown):
+    """The answer; a wrong one of who does not serve the tag, or does not believe the question."""
+
+    kind: ClassVar[str] = "proven"
 
 
 OfLookups = Seek | Found | Serve | Served | Unserve
@@ -119,9 +125,9 @@ def is_sound(message: object) -> bool:
             return named and _is_id(message.tag) and _is_id(message.turn)
         case Served():
             return _are_contacts(message.serving, MOST_NAMED) and _is_id(message.tag) and _is_id(message.turn)
-        case Seek() | Serve() | Prove():
+        case Seek() | Serve():
             return _is_id(message.tag) and _is_id(message.turn)
-        case Proven():
+        case Prove() | Proven():
             return _is_id(message.tag) and _is_id(message.turn) and _is_id(message.proof)
         case Unserve():
             return _is_id(message.tag)

@@ -47,7 +47,10 @@ MOST_ADDRESS = 255  # ours: characters; the longest host name there is
 MOST_TAGS = 4096  # ours: for which members can be found here
 MOST_SERVING = 32  # ours: members kept for each; an overlay is entered by a few of them
 MOST_PER_CONTACT = 256  # ours: tags under which one node is kept here; few, since tags spread over all nodes
-MOST_PROVEN = 4096  # ours: who has shown that it knows a topic, for each of them; who is forgotten shows it again
+MOST_FOUND = 32  # ours: members that a lookup finds; more than are tried at once, since the first may be none
+MOST_TRIED = 8  # ours: of these, who must show at once that they know the topic
+TRIES = 3  # ours: how often each is asked: once more for a lost message, and once for a link that did not come up
+MOST_REFUSED = 1024  # ours: who could not show it, and is not asked again for a refresh
 MOST_SEEDS = 64  # ours: kept for ever
 
 # What a node does at a time

@@ -14,12 +14,12 @@ def tag(topic: int, secret: bytes = b"") -> int:
     return _hashed(b"ropewalk topic", secret, topic)
 
 
-def proof(topic: int, seeker: int, member: int, secret: bytes = b"") -> int:
-    """What only a member that knows the topic can answer, and what is of no use to anybody but the one who asked.
+def proof(topic: int, prover: int, judge: int, secret: bytes = b"") -> int:
+    """What only a node that knows the topic can say to another, and what is of no use to anybody else.
 
-    Both ids are in it, and links prove them: nobody can pass the question on to somebody who knows the answer.
+    Both ids are in it, and links prove them: nobody can have somebody else say it, or say it again.
     """
-    return _hashed(b"ropewalk proof", secret, topic, seeker, member)
+    return _hashed(b"ropewalk proof", secret, topic, prover, judge)
 
 
 def _hashed(person: bytes, secret: bytes, *ids: int) -> int:

@@ -7,7 +7,7 @@ latest first: those before it may have been asked in vain.
 from dataclasses import dataclass, field
 
 from ropewalk.protocols.contract import Contact, Effect, Send, SetTimer
-from ropewalk.protocols.dissemination.contract import Peers
+from ropewalk.protocols.dissemination.contract import NeighboursOn
 from ropewalk.protocols.dissemination.messages import Want
 from ropewalk.protocols.dissemination.settings import (
     MOST_ADVERTISERS,
@@ -42,16 +42,16 @@ class Wanted:
 class Asking:
     """All that one node has yet to get."""
 
-    __slots__ = ("first_from", "peers", "settings", "trees", "wanted")
+    __slots__ = ("first_from", "neighbours", "settings", "trees", "wanted")
 
-    def __init__(self, settings: Settings, peers: Peers, trees: Trees) -> None:
-        self.settings, self.peers, self.trees = settings, peers, trees
+    def __init__(self, settings: Settings, neighbours: NeighboursOn, trees: Trees) -> None:
+        self.settings, self.neighbours, self.trees = settings, neighbours, trees
         self.wanted: dict[int, Wanted] = {}  # at most MOST_WANTED
         self.first_from: dict[int, int] = {}  # of these, how many who advertised first; at most MOST_FROM_ONE each
 
     def advertised(self, sender: Contact, event: int, topics: tuple[int, ...], *, alone: bool) -> list[Effect]:
         """Somebody has an event that is not here."""
-        shared = [topic for topic in topics[:MOST_TOPICS] if sender.id in (self.peers(topic) or ())]
+        shared = [topic for topic in topics[:MOST_TOPICS] if sender.id in (self.neighbours(topic) or ())]
         if not shared:
             return []
         wanted = self.wanted.get(event)
@@ -103,7 +103,7 @@ class Asking:
         there = [
             (contact, shared)
             for contact in wanted.advertisers.values()
-            if (shared := [topic for topic in wanted.topics if contact.id in (self.peers(topic) or ())])
+            if (shared := [topic for topic in wanted.topics if contact.id in (self.neighbours(topic) or ())])
         ]
         if not there or wanted.asked >= self.settings.tries + wanted.more:
             self.no_more(event)  # until it is advertised again

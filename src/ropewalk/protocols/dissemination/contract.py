@@ -7,7 +7,7 @@ from ropewalk.protocols.contract import Contact, Effect, Event
 from ropewalk.protocols.dissemination.messages import Inject
 from ropewalk.protocols.dissemination.settings import Settings
 
-Peers = Callable[[int], "dict[int, Contact] | None"]
+NeighboursOn = Callable[[int], "dict[int, Contact] | None"]
 """With whom events of a topic are exchanged, over links that are up; None for a topic that is not followed."""
 Around = dict[int, tuple[Contact, list[int]]]
 """Neighbours by id, and the topics on which they are that."""
@@ -43,4 +43,4 @@ class Events(Protocol):
         """Once per period: forget what is old."""
 
 
-MakeEvents = Callable[[Settings, Peers], Events]
+MakeEvents = Callable[[Settings, NeighboursOn], Events]

@@ -17,7 +17,7 @@ from heapq import nsmallest
 from ropewalk.ids import weight
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
 from ropewalk.protocols.dissemination.asking import Ask, Asking
-from ropewalk.protocols.dissemination.contract import Around, Peers
+from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
 from ropewalk.protocols.dissemination.settings import (
@@ -61,14 +61,14 @@ class Kept:
 class Node:
     """The events of one node. It is part of a node that knows who its neighbours are."""
 
-    __slots__ = ("asking", "kept", "peers", "pending", "seen", "settings", "trees", "turn", "unanswered")
+    __slots__ = ("asking", "kept", "neighbours", "pending", "seen", "settings", "trees", "turn", "unanswered")
 
-    def __init__(self, settings: Settings, peers: Peers) -> None:
-        self.settings, self.peers = settings, peers
+    def __init__(self, settings: Settings, neighbours: NeighboursOn) -> None:
+        self.settings, self.neighbours = settings, neighbours
         self.kept: dict[int, Kept] = {}  # oldest first
         self.seen: dict[int, float] = {}  # when each came, oldest first
-        self.trees = Trees(settings.misses, peers)
-        self.asking = Asking(settings, peers, self.trees)
+        self.trees = Trees(settings.misses, neighbours)
+        self.asking = Asking(settings, neighbours, self.trees)
         self.turn = 0  # how often neighbours were told, once per period
         self.unanswered: Offers = {}  # what they were told then and have not answered
         self.pending: dict[int, None] = {}  # events yet to be advertised; while there are any, Advertise is on its way
@@ -155,7 +155,7 @@ class Node:
 
     def unspread(self, topic: int) -> list[Event]:
         """Events that nobody on a topic has shown to have. Those of others came from somebody, or were let in here."""
-        near = (self.peers(topic) or {}).keys()
+        near = (self.neighbours(topic) or {}).keys()
         concerned = [kept for kept in self.kept.values() if topic in kept.event.topics]
         return [kept.event for kept in concerned if not (kept.shown if kept.hops else kept.shown.keys() & near)]
 
@@ -183,13 +183,15 @@ class Node:
         if push.asked or not kept.pushed:
             return []
         # One too many for those topics on which the first copy came as well; another topic's tree may need this link.
-        pruned = [topic for topic in push.topics if topic in kept.topics and sender.id in (self.peers(topic) or ())]
+        pruned = [
+            topic for topic in push.topics if topic in kept.topics and sender.id in (self.neighbours(topic) or ())
+        ]
         self.trees.prune(sender.id, pruned)
         return [Send(sender, Spare((event.id,), tuple(pruned)))] if pruned else []
 
     def _accept(self, event: Event, sender: Contact | None, push: Push, now: float) -> list[Effect]:
         """The first copy: deliver it, and see that it goes on, on all topics of the event that are followed here."""
-        followed = {topic: peers for topic in event.topics if (peers := self.peers(topic)) is not None}
+        followed = {topic: neighbours for topic in event.topics if (neighbours := self.neighbours(topic)) is not None}
         if not followed:
             return []  # unsubscribed while it was on its way
         self._remember(event.id, now)
@@ -237,7 +239,7 @@ class Node:
             kept = self.kept.get(event)
             if kept is None:
                 effects += [] if event in self.seen else self.asking.advertised(sender, event, topics, alone=have.alone)
-            elif any(sender.id in (self.peers(topic) or ()) for topic in kept.event.topics):
+            elif any(sender.id in (self.neighbours(topic) or ()) for topic in kept.event.topics):
                 known.append(event)  # strangers are not told what is here: it tells what is followed
                 kept.shown[sender.id] = None
         if known and have.answer:
@@ -270,7 +272,7 @@ class Node:
         """All with whom an event could be exchanged, and on which of its topics."""
         found: Around = {}
         for topic in event.topics:
-            for node, contact in (self.peers(topic) or {}).items():
+            for node, contact in (self.neighbours(topic) or {}).items():
                 found.setdefault(node, (contact, []))[1].append(topic)
         return found
 

@@ -7,16 +7,16 @@ on, one that had to be asked becomes eager. Ours: links start lazy, and one late
 from collections.abc import Iterable
 
 from ropewalk.protocols.contract import Contact
-from ropewalk.protocols.dissemination.contract import Around, Peers
+from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
 
 
 class Trees:
     """The links of one node that are eager."""
 
-    __slots__ = ("eager", "missed", "misses", "peers")
+    __slots__ = ("eager", "missed", "misses", "neighbours")
 
-    def __init__(self, misses: int, peers: Peers) -> None:
-        self.misses, self.peers = misses, peers
+    def __init__(self, misses: int, neighbours: NeighboursOn) -> None:
+        self.misses, self.neighbours = misses, neighbours
         self.eager: dict[int, dict[int, None]] = {}  # topic -> to whom events go without being asked for
         self.missed: dict[int, int] = {}  # topic -> events in a row that had to be asked for
 
@@ -27,23 +27,23 @@ class Trees:
     def targets(self, followed: dict[int, dict[int, Contact]], shown: dict[int, None]) -> Around:
         """To whom an event goes without being asked for, and on which topics."""
         targets: Around = {}
-        for topic, peers in followed.items():
+        for topic, neighbours in followed.items():
             for node in self.eager.get(topic, ()):
-                if node in peers and node not in shown:
-                    targets.setdefault(node, (peers[node], []))[1].append(topic)
+                if node in neighbours and node not in shown:
+                    targets.setdefault(node, (neighbours[node], []))[1].append(topic)
         return targets
 
     def welcome(self, sender: int, topics: Iterable[int]) -> None:
         """A link has brought an event by itself: it is eager at the other end, so it is here."""
         for topic in topics:
-            if sender in (self.peers(topic) or ()):
+            if sender in (self.neighbours(topic) or ()):
                 self._grow(topic, sender)
                 self.missed[topic] = 0
 
     def grow(self, node: int, topics: Iterable[int]) -> None:
         """Its other end wants a link to be eager."""
         for topic in topics:
-            if node in (self.peers(topic) or ()):
+            if node in (self.neighbours(topic) or ()):
                 self._grow(topic, node)
 
     def prune(self, node: int, topics: Iterable[int]) -> None:
@@ -65,7 +65,9 @@ class Trees:
 
     def tidy(self) -> None:
         """Forget topics and neighbours of the past."""
-        followed = {topic: there for topic in (*self.eager, *self.missed) if (there := self.peers(topic)) is not None}
+        followed = {
+            topic: there for topic in (*self.eager, *self.missed) if (there := self.neighbours(topic)) is not None
+        }
         self.missed = {topic: times for topic, times in self.missed.items() if topic in followed}
         self.eager = {
             topic: {node: None for node in nodes if node in followed[topic]}

@@ -1,25 +1,27 @@
 """How a node gets into topics whose members it does not know, and finds those again that it has lost.
 
-It is found as a member of every topic that it follows. Whoever it finds must show that it knows the topic. While it is alone on one it looks for others; once it is not, whoever
-it hears of besides is where a walk may begin, so that what came apart grows together.
+It is found as a member of every topic that it follows. Whoever it finds must show that it knows the topic. While it is alone
+on one it looks for others; once it is not, whoever it hears of besides is where a walk may begin, so that what came apart
+grows together.
 """
 
 from ropewalk.protocols.contract import Contact, Effect, Join, LinkDown, Subscribe
 from ropewalk.protocols.discovery import node as discovery
-from ropewalk.protocols.discovery.messages import Message, Prove, Proven
+from ropewalk.protocols.discovery.messages import Message, OfProofs
 from ropewalk.protocols.discovery.proofs import Proofs, Unproven
 from ropewalk.protocols.discovery.settings import Settings
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.neighbours import Neighbours
+from ropewalk.seeds import chance, pick
 
 
 class Finding:
     """Discovery, as a node with neighbours uses it."""
 
-    __slots__ = ("discovery", "neighbours", "proofs")
+    __slots__ = ("discovery", "neighbours", "proofs", "seed")
 
     def __init__(self, me: Contact, seed: int, neighbours: Neighbours, join: Join, settings: Settings) -> None:
-        self.neighbours = neighbours
+        self.neighbours, self.seed = neighbours, seed
         self.discovery = discovery.Node(me, settings, seed, neighbours.links, join.seeds, join.secret)
         self.proofs = Proofs(me, settings, neighbours.links, join.secret)
 
@@ -54,9 +56,10 @@ class Finding:
             effects += self.proofs.check(topic, self._of_use(topic, contacts), now)
         return effects
 
-    def receive(self, sender: Contact, message: Message | Prove | Proven, now: float) -> list[Effect]:
+    def receive(self, sender: Contact, message: Message, now: float) -> list[Effect]:
         """Take in what another node's discovery says."""
-        if isinstance(message, Prove | Proven):
+        if isinstance(message, OfProofs):
+            self.discovery.routes.heard(sender, now)
             return self.proofs.receive(sender, message, now)
         return self.discovery.receive(sender, message, now)
 
@@ -66,8 +69,8 @@ class Finding:
 
     def link_down(self, down: LinkDown, now: float) -> list[Effect]:
         """A link is gone."""
-        self.proofs.link_down(down.contact.id, down.cause)
-        return self.discovery.link_down(down.contact, down.cause, now)
+        effects = self.proofs.link_down(down.contact, down.cause, now)
+        return effects + self.discovery.link_down(down.contact, down.cause, now)
 
     def enter(self, topic: int, contacts: tuple[Contact, ...], now: float) -> list[Effect]:
         """Members were found: of a topic on which this node is alone they are whom its manager begins with."""
@@ -82,11 +85,13 @@ class Finding:
         return []
 
     def _of_use(self, topic: int, contacts: tuple[Contact, ...]) -> tuple[Contact, ...]:
-        """All, if this node is alone on a topic or only publishes on it; else one: a walk begins with one."""
+        """All, if this node is alone on a topic or only publishes on it; else one, by chance: a walk begins with one."""
         following = self.neighbours.topics.get(topic)
         if following is None or _is_alone(following):
             return contacts
-        return (_strangers(following, contacts) or contacts)[:1]
+        strangers = _strangers(following, contacts)
+        drawn = chance(self.seed, "stranger", self.proofs.me.id, self.proofs.turn)
+        return (strangers[pick(drawn, len(strangers))],) if strangers else ()
 
 
 def _strangers(following: Following, contacts: tuple[Contact, ...]) -> tuple[Contact, ...]:

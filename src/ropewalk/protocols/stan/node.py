@@ -34,7 +34,8 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
-from ropewalk.protocols.discovery.messages import OfTag
+from ropewalk.protocols.discovery.messages import Found, Prove, Proven, Seek, Serve, Served, Unserve
+from ropewalk.protocols.discovery.messages import Message as OfDiscovery
 from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination.contract import MakeEvents
@@ -66,8 +67,8 @@ class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "eras", "events", "finding", "injections", "key", "me", "neighbours", "of_discovery", "seed", "settings", "tidying", "topics", "turns",
-        "walk_stream", "walking", "walks", "weigh",
+        "eras", "events", "finding", "injections", "key", "me", "neighbours", "of_discovery", "seed", "settings", "tidying",
+        "topics", "turns", "walk_stream", "walking", "walks", "weigh",
     )  # fmt: skip
 
     def __init__(
@@ -158,7 +159,7 @@ class Node:
                 return self.neighbours.alive(sender, message, now)
             case Push() | Have() | Want() | Spare():
                 return self.events.receive(sender, message, now)
-            case Inject() | Taken() | OfTag():
+            case Inject() | Taken() | Seek() | Found() | Serve() | Served() | Unserve() | Prove() | Proven():
                 return self._receive_of_strangers(sender, message, now)
             case _:
                 return self._receive_of_managers(sender, message, now)
@@ -169,7 +170,7 @@ class Node:
         # it has not heard that we are gone
         return [] if isinstance(message, Left) else [Send(sender, Left(message.topic))]
 
-    def _receive_of_strangers(self, sender: Contact, message: Any, now: float) -> list[Effect]:
+    def _receive_of_strangers(self, sender: Contact, message: Inject | Taken | OfDiscovery, now: float) -> list[Effect]:
         match message:
             case Inject():
                 return self._inject(sender, message, now)

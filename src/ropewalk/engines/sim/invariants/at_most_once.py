@@ -4,7 +4,6 @@ from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.contract import Deliver, Node
-from ropewalk.protocols.dissemination.settings import Settings
 
 
 class AtMostOnce(Invariant):
@@ -12,8 +11,8 @@ class AtMostOnce(Invariant):
 
     name: ClassVar[str] = "at most once"
 
-    def __init__(self, seen: float = Settings().seen) -> None:
-        self.seen = seen
+    def __init__(self, seen: float | None = None) -> None:
+        self.seen = seen  # None: as StaN's nodes are set
         self._handed: dict[tuple[Node, int], float] = {}  # (node, event) -> when
 
     def after(self, moment: Moment) -> str | None:
@@ -21,7 +20,8 @@ class AtMostOnce(Invariant):
         for effect in moment.effects:
             if isinstance(effect, Deliver):
                 before = self._handed.get((moment.node, effect.event.id))
-                if before is not None and moment.now - before <= self.seen:
+                seen = self.seen if self.seen is not None else moment.stan.events.settings.seen
+                if before is not None and moment.now - before <= seen:
                     return f"is handed {effect.event.id} again, {moment.now - before:.1f} s after the first time"
                 self._handed[moment.node, effect.event.id] = moment.now
         return None

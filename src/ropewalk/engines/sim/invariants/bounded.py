@@ -79,7 +79,7 @@ def _of_discovery(finding: Discovery) -> Iterator[Count]:
 
 
 def _of_proofs(proofs: Proofs) -> Iterator[Count]:
-    yield "nodes that know a topic", len(proofs.known), discovery.MOST_PROVEN
-    asked = [(question.topic, question.contact.id) for question in proofs.questions.values()]
-    unasked = {(topic, node) for topic, check in proofs.checks.items() for node in check.open} - set(asked)
-    yield "nodes that have yet to answer what they were not asked", len(unasked), 0
+    yield "nodes that do not know a topic", len(proofs.refused), discovery.MOST_REFUSED
+    for trial in proofs.trials.values():
+        yield "nodes on trial", len(trial.tries), discovery.MOST_TRIED
+        yield "times that one was asked", max(trial.tries.values()), discovery.TRIES

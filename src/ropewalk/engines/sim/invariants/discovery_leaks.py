@@ -7,14 +7,14 @@ discovery does tell, and to whom, is listed in `docs/discovery.md`.
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
-from ropewalk.engines.sim.liars import Liar
+from ropewalk.engines.sim.liars import Babbler, Pretender
 from ropewalk.protocols.contract import Contact, Effect, LinkDown, Received, Send, Subscribe
-from ropewalk.protocols.discovery.messages import Found, OfTag, Serve, Served, Unserve
+from ropewalk.protocols.discovery.messages import Found, OfTag, Serve, Served, Shown, Unserve
 from ropewalk.protocols.stan.node import Node
 
 
 class DiscoveryLeaks(Invariant):
-    """Checked for everything that discovery sends at nodes that keep the rules."""
+    """Checked for everything that is sent by nodes which keep the rules of discovery."""
 
     name: ClassVar[str] = "discovery leaks"
 
@@ -40,7 +40,7 @@ class DiscoveryLeaks(Invariant):
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        for effect in moment.effects if not isinstance(moment.node, Liar) else ():
+        for effect in moment.effects if not isinstance(moment.node, Pretender | Babbler) else ():
             wrong = self._wrong_with(effect, moment)
             if wrong is not None:
                 return wrong
@@ -50,7 +50,8 @@ class DiscoveryLeaks(Invariant):
         if not isinstance(effect, Send) or not isinstance(effect.message, OfTag):
             return None
         message = effect.message
-        if message.tag in self._topics or message.topics:
+        shown = message.proof if isinstance(message, Shown) else None
+        if message.tag in self._topics or shown in self._topics or message.topics:
             return f"names a topic by a {type(message).__name__}"
         serving = message.serving if isinstance(message, Found | Served) else ()
         for contact in serving:

@@ -54,10 +54,15 @@ class NoDisclosure(Invariant):
 
     def _may_be_told(self, node: int, topic: int, message: Message, moment: Moment) -> bool:
         settings, until = moment.stan.settings, self._times.get((node, topic), NEVER)[1]
-        named = isinstance(message, Inject) or (settings.discover and message.contacts() <= 1)
-        if (
-            named and moment.now <= until + moment.stan.of_discovery.lease
-        ):  # whoever has not been heard to go is still found
+        if moment.now <= until + _named_for(message, moment):
             return True
         together = self._times.get((moment.node.me.id, topic), NEVER)[0] <= until and message.contacts() <= 1
         return together or moment.now <= until + GRACE[settings.manager] * settings.period
+
+
+def _named_for(message: Message, moment: Moment) -> float:
+    """Seconds after it has gone for which a node may still be found."""
+    settings, discovery = moment.stan.settings, moment.stan.of_discovery
+    if isinstance(message, Inject):  # to whom has shown that it follows, and is remembered for that
+        return moment.stan.events.settings.remembered + 2 * discovery.patience + settings.period
+    return discovery.lease if settings.discover and message.contacts() <= 1 else 0.0

@@ -130,7 +130,7 @@ class Node:
             case TimerFired():
                 return self._fire(event.timer, now)
             case LinkUp():
-                return self.neighbours.link_up(event.contact, now)
+                return self.neighbours.link_up(event.contact, now) + self._begin_to_tidy()
             case LinkDown():
                 effects = self.neighbours.link_down(event, now)
                 return effects + self.finding.link_down(event, now) if self.finding is not None else effects
@@ -255,7 +255,7 @@ class Node:
         effects = self.finding.start(now)
         for topic in self.topics:
             effects += self.finding.follow(topic, now)
-        return effects + (self._begin_to_tidy() if self.settings.schedule == "timed" else [])
+        return effects + self._begin_to_tidy()
 
     def _publish(self, event: Event, now: float) -> list[Effect]:
         """Into every topic of the event: over links where it is followed, else through members that are found."""
@@ -291,7 +291,8 @@ class Node:
     # Once per period
 
     def _begin_to_tidy(self) -> list[Effect]:
-        if self.tidying:
+        """With timers, and as long as there is something to see to: topics, links, or a network that was joined."""
+        if self.tidying or self.settings.schedule != "timed":
             return []
         self.tidying = True
         return [SetTimer(unit(chance(self.seed, "tidy", self.me.id)) * self.settings.period, Tidy())]

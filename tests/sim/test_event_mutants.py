@@ -93,16 +93,24 @@ MUTANTS = [
     Mutant(
         Finding,
         "check",
-        "self.proofs.check(topic, self._of_use(topic, contacts), now)",
+        "self.proofs.check(topic, contacts if seeks(topic) else self._of_use(topic, contacts), now)",
         "self.proofs.checked.append((topic, contacts)) or []",
         "no disclosure",
     ),
-    Mutant(Proofs, "_answered", "if len(self.refused) > MOST_REFUSED:", "if False:", "every queue bounded"),
-    Mutant(Proofs, "check", "believed[:MOST_TRIED]", "believed", "every queue bounded"),
+    Mutant(Proofs, "_doubt", "if len(self.doubted) > MOST_DOUBTED:", "if False:", "every queue bounded"),
+    Mutant(Proofs, "check", "or len(trial.named) < MOST_TRIED:", "or True:", "every queue bounded"),
+    Mutant(
+        Proofs,
+        "receive",
+        "message.proof == proof(topic, sender.id, self.me.id, self.secret)",
+        "True",
+        "discovery leaks",
+    ),
+    Mutant(Proofs, "fire", "if timer.last or trial.sound:", "if False:", "quiescence"),
     Mutant(
         Proofs,
         "_ask",
-        "shown = proof(trial.topic, self.me.id, contact.id, self.secret)",
+        "shown = proof(trial.topic, self.me.id, node, self.secret)",
         "shown = trial.topic",
         "discovery leaks",
     ),
@@ -202,7 +210,7 @@ def shrink_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         (of_strangers, bounds, injection),
         ({"MOST_LOOKUPS": 2}, found, discovery),
         ({"MOST_SERVING": 4}, found, leases),
-        ({"MOST_REFUSED": 2, "MOST_TRIED": 2}, found, proofs),
+        ({"MOST_DOUBTED": 2, "MOST_TRIED": 2}, found, proofs),
     ]
     for small, *modules in places:
         for name, most in small.items():

@@ -58,7 +58,7 @@ MUTANTS = [
         "pass",
         "one timer each",
     ),
-    Mutant(stan.Node, "_begin_to_tidy", "if self.tidying:", "if False:", "one timer each"),
+    Mutant(stan.Node, "_begin_to_tidy", "if self.tidying or", "if", "one timer each"),
     Mutant(Following, "bury", "if len(self.gone) > MOST_GONE:", "if False:", "every queue bounded"),
 ]
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ropewalk.protocols.catalogue import PROTOCOLS, Make
 from ropewalk.protocols.contract import Contact, Effect, Input, Node, Received, Send
-from ropewalk.protocols.discovery.messages import Found, Proven, Serve, Served
+from ropewalk.protocols.discovery.messages import Found, Prove, Proven, Serve, Served
 from ropewalk.protocols.discovery.settings import MOST_NAMED
 from ropewalk.protocols.dissemination.messages import Have, Push, Want
 from ropewalk.protocols.dissemination.settings import MOST_IDS
@@ -96,7 +96,10 @@ class Besieger(Absorber):
 
 
 class Pretender(Liar):
-    """One that says that it serves every tag about which it is asked, to learn which topic it is, and what is said on it."""
+    """One that says that it serves every tag about which it is asked, to learn which topic it is, and what is said on it.
+
+    Asked for a proof, it guesses or, every other one, keeps silent; and it asks others for theirs, to learn who follows what.
+    """
 
     __slots__ = ()
 
@@ -106,17 +109,25 @@ class Pretender(Liar):
         assert isinstance(self.inner, StanNode)
         for effect in list(effects):
             if isinstance(effect, Send) and isinstance(effect.message, Found):
-                serve = Serve(effect.message.tag, effect.message.turn)
+                tag, turn = effect.message.tag, effect.message.turn
                 for contact in effect.message.closer:
-                    effects += self.inner.neighbours.links.post(contact, serve, now)
+                    effects += self.inner.neighbours.links.post(contact, Serve(tag, turn), now)
+                    effects += self.inner.neighbours.links.post(contact, Prove(tag, turn, self._guess(tag)), now)
         return effects
+
+    def _is_withheld(self, effect: Effect) -> bool:
+        silent = self.me.id & 1
+        return bool(silent and isinstance(effect, Send) and isinstance(effect.message, Proven))
+
+    def _guess(self, tag: int) -> int:
+        return chance(tag, "guess", self.me.id)
 
     def _twisted(self, effect: Effect) -> Effect:
         match effect:
             case Send(to, Found() as found):
                 return Send(to, replace(found, serving=(self.me, *found.serving)[:MOST_NAMED]))
             case Send(to, Proven() as proven) if not proven.proof:
-                return Send(to, replace(proven, proof=chance(proven.tag, "guess", self.me.id)))
+                return Send(to, replace(proven, proof=self._guess(proven.tag)))
             case _:
                 return effect
 

@@ -61,7 +61,7 @@ class Flood:
         """Nothing: no timer is ever set."""
         return []
 
-    def unspread(self, topic: int) -> list[Event]:  # noqa: ARG002
+    def unspread(self, topic: int) -> list[tuple[Event, float]]:  # noqa: ARG002
         """None: an event has gone to all neighbours when it came."""
         return []
 

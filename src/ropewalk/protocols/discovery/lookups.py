@@ -31,6 +31,7 @@ class Lookup:
     me: int
     settings: Settings
     members: bool  # whether members are sought, or only the closest
+    thorough: bool = False  # whether all of the closest are asked, however many members are named
     candidates: dict[int, Candidate] = field(default_factory=dict)  # at most MOST_ASKED, and MOST_KNOWN that are new
     claims: dict[int, tuple[Contact, ...]] = field(default_factory=dict)  # who has answered -> whom it names a member
     misled: dict[int, int] = field(default_factory=dict)  # namer -> how many that it named have failed
@@ -89,7 +90,10 @@ class Lookup:
         return [candidate.contact for candidate in self._closest() if candidate.state == "answered"]
 
     def found(self) -> tuple[Contact, ...]:
-        """The members that were named, each once: first whom the closest name, most of them, and at the head of their lists."""
+        """The members that were named: first whom the closest name, most of them, and at the head of their lists.
+
+        One that is said to be in two places is there twice: it will be seen which of them is true.
+        """
         near = self._near()
         votes: dict[Contact, int] = {}
         place: dict[Contact, tuple[bool, int]] = {}
@@ -97,13 +101,16 @@ class Lookup:
             for position, contact in enumerate(contacts):
                 votes[contact] = votes.get(contact, 0) + 1
                 place[contact] = min(place.get(contact, (True, position)), (witness not in near, position))
-        best: dict[int, Contact] = {}
-        for contact in sorted(votes, key=lambda contact: (place[contact][0], -votes[contact], place[contact][1])):
-            best.setdefault(contact.id, contact)
-        return tuple(best.values())[:MOST_FOUND]
+        best = sorted(votes, key=lambda contact: (place[contact][0], -votes[contact], place[contact][1]))
+        return tuple(best)[:MOST_FOUND]
 
     def _has_enough(self) -> bool:
-        """Whether enough members are known, of more than one that should know them: those farther away never end it."""
+        """Whether enough members are known, of more than one that should know them: those farther away never end it.
+
+        Nor does anybody, where those who were named before turned out to be none.
+        """
+        if self.thorough:
+            return False
         claims = [self.claims[node] for node in self._near() if node in self.claims] if self.members else []
         named = {contact.id for contacts in claims for contact in contacts}
         return len(claims) >= WITNESSES and len(named) >= self.settings.enough

@@ -18,7 +18,14 @@ from ropewalk.protocols.discovery.messages import Found, OfLookups, Seek, Serve,
 from ropewalk.protocols.discovery.questions import Job, Question, Questions
 from ropewalk.protocols.discovery.routes import Routes
 from ropewalk.protocols.discovery.serving import Serving
-from ropewalk.protocols.discovery.settings import MOST_LOOKUPS, MOST_NAMED, MOST_OPEN, MOST_SEEDS, Settings
+from ropewalk.protocols.discovery.settings import (
+    MOST_FOUND,
+    MOST_LOOKUPS,
+    MOST_OPEN,
+    MOST_SEEDS,
+    MOST_TOPICS_MISLED,
+    Settings,
+)
 from ropewalk.protocols.discovery.tags import tag
 from ropewalk.protocols.links import Links
 from ropewalk.seeds import chance, pick, unit
@@ -56,7 +63,7 @@ class Node:
     """Discovery at one node. It is part of a node that owns the links, and closes those that idle."""
 
     __slots__ = (
-        "eras", "found", "leases", "links", "me", "questions", "rejoining", "routes", "running", "secret", "seed", "seeds",
+        "eras", "found", "leases", "links", "me", "misled", "questions", "rejoining", "routes", "running", "secret", "seed", "seeds",
         "served", "setbacks", "settings", "waiting",
     )  # fmt: skip
 
@@ -69,6 +76,7 @@ class Node:
         self.leases = Leases(me.id, seed, settings.lease)
         self.found: list[tuple[int, tuple[Contact, ...]]] = []  # members by topic, for the owner, who empties it
         self.served: dict[int, Serving] = {}  # by topic; grows by `serve`, shrinks by `serve_no_more`
+        self.misled: dict[int, None] = {}  # topics of whom nobody who was found last is a member; MOST_TOPICS_MISLED
         self.waiting: dict[Job, None] = {}  # until fewer are running; one for each topic sought or served, and two
         self.running: dict[Job, Lookup] = {}  # at most MOST_LOOKUPS
         self.questions = Questions()
@@ -86,6 +94,14 @@ class Node:
     def seek(self, topic: int, now: float) -> list[Effect]:
         """Look for members: they will be in `found`, once; nobody, if there are none to be found."""
         return self._want(("seek", topic), now)
+
+    def proven(self, topic: int, count: int) -> None:
+        """How many of those who were found have turned out to be members."""
+        self.misled.pop(topic, None)
+        if not count:
+            self.misled[topic] = None
+            if len(self.misled) > MOST_TOPICS_MISLED:
+                del self.misled[next(iter(self.misled))]
 
     def serve(self, topic: int, now: float) -> list[Effect]:
         """Be found as a member from now on. Other members that are met on the way will be in `found`, again and again."""
@@ -231,7 +247,9 @@ class Node:
     def _begin(self, job: Job, now: float) -> list[Effect]:
         purpose, topic = job
         target = self._target(job)
-        lookup = self.running[job] = Lookup(target, self.me.id, self.settings, members=purpose == "seek")
+        lookup = self.running[job] = Lookup(
+            target, self.me.id, self.settings, members=purpose == "seek", thorough=topic in self.misled
+        )
         if purpose == "serve" and self.served[topic].stays(self.settings.replicas):
             lookup.over = True
             return self._announce(job, lookup, list(self.served[topic].left_at.values()), now)
@@ -295,7 +313,7 @@ class Node:
         del self.running[job]
         others = tuple(contact for contact in serving.others if contact.id != self.me.id)
         if others:
-            self.found.append((job[1], others[:MOST_NAMED]))
+            self.found.append((job[1], others[:MOST_FOUND]))
         delay = serving.until_next(self.settings)
         share = unit(chance(self.seed, "announce", self.me.id, serving.era, serving.rounds))
         return [SetTimer((0.9 + 0.2 * share) * delay, Announce(job[1], serving.era))]  # ours: so that crowds spread

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ropewalk.protocols.contract import Cause, Contact, Effect, SetTimer
 from ropewalk.protocols.discovery.messages import OfProofs, Prove, Proven, is_sound
-from ropewalk.protocols.discovery.settings import MOST_REFUSED, MOST_TRIED, TRIES, Settings
+from ropewalk.protocols.discovery.settings import MOST_DOUBTED, MOST_TRIED, TRIES, Settings
 from ropewalk.protocols.discovery.tags import proof, tag
 from ropewalk.protocols.links import Links
 
@@ -32,21 +32,24 @@ class Trial:
 
     topic: int
     turn: int
-    open: dict[int, Contact] = field(default_factory=dict)  # who has yet to answer; at most MOST_TRIED
-    tries: dict[int, int] = field(default_factory=dict)  # how often each was asked; at most TRIES
+    begun: float
+    named: dict[int, list[Contact]] = field(default_factory=dict)  # where each is said to be; at most MOST_TRIED nodes
+    open: dict[int, int] = field(
+        default_factory=dict
+    )  # who has yet to answer, and how often it was asked: at most TRIES
     sound: dict[int, Contact] = field(default_factory=dict)  # who has shown it, and where it did
 
 
 class Proofs:
     """What one node has others show, and shows them."""
 
-    __slots__ = ("checked", "links", "me", "refused", "secret", "served", "settings", "trials", "turn")
+    __slots__ = ("checked", "doubted", "links", "me", "secret", "served", "settings", "trials", "turn")
 
     def __init__(self, me: Contact, settings: Settings, links: Links, secret: bytes) -> None:
         self.me, self.settings, self.links, self.secret = me, settings, links, secret
         self.served: dict[int, int] = {}  # tag -> topic, of those that are followed here
         self.trials: dict[int, Trial] = {}  # by tag, until their second timer at the latest
-        self.refused: dict[tuple[int, int], float] = {}  # (topic, node): it cannot; until when that holds; MOST_REFUSED
+        self.doubted: dict[tuple[int, int], None] = {}  # (topic, node): it was asked in vain; at most MOST_DOUBTED
         self.checked: list[tuple[int, tuple[Contact, ...]]] = []  # for the owner, who empties it
         self.turn = 0  # trials so far
 
@@ -61,30 +64,39 @@ class Proofs:
     def check(self, topic: int, contacts: Iterable[Contact], now: float) -> list[Effect]:
         """Have them show that they know a topic.
 
-        Those who do will be in `checked`, once, as soon as `enough` have or nobody is left to wait for. While some are at
-        it, nobody more is asked: what comes of it is for whoever wants to know.
+        Those who do will be in `checked`, once, as soon as `enough` have or nobody is left to wait for, in the order in which
+        they are named here. Whoever was asked in vain before comes last. While some are at it, nobody more is asked: what
+        comes of it is for whoever wants to know.
         """
         label = tag(topic, self.secret)
         if label in self.trials:
             return []
         self.turn += 1
-        trial = self.trials[label] = Trial(topic, self.turn)
-        believed = [contact for contact in contacts if self.refused.get((topic, contact.id), now) <= now]
+        trial = self.trials[label] = Trial(topic, self.turn, now)
+        for contact in sorted(contacts, key=lambda contact: self.is_doubted(topic, contact)):
+            if contact.id in trial.named or len(trial.named) < MOST_TRIED:
+                trial.named.setdefault(contact.id, []).append(contact)
+        trial.open = dict.fromkeys(trial.named, 0)
+        if self._ended(label, trial):
+            return []
         effects: list[Effect] = [SetTimer(self.settings.patience, Unproven(label, self.turn, last=False))]
-        for contact in believed[:MOST_TRIED]:
-            trial.open[contact.id] = contact
-            effects += self._ask(trial, contact, now)
-        return effects if not self._ended(label, trial) else []
+        return effects + self._ask_all(trial, now)
+
+    def is_doubted(self, topic: int, contact: Contact) -> bool:
+        """Whether it was asked in vain before."""
+        return (topic, contact.id) in self.doubted
 
     def receive(self, sender: Contact, message: OfProofs, now: float) -> list[Effect]:
         """Somebody asks, or answers."""
         if not is_sound(message):
             return []
         if isinstance(message, Proven):
-            self._answered(sender, message, now)
+            self._answered(sender, message)
             return []
         topic = self.served.get(message.tag)
         knows = topic is not None and message.proof == proof(topic, sender.id, self.me.id, self.secret)
+        if topic is not None and knows:
+            self.doubted.pop((topic, sender.id), None)
         shown = proof(topic, self.me.id, sender.id, self.secret) if topic is not None and knows else NOTHING
         return self.links.post(sender, Proven(message.tag, message.turn, shown), now)
 
@@ -93,50 +105,63 @@ class Proofs:
         trial = self.trials.get(timer.tag)
         if trial is None or trial.turn != timer.turn:
             return []
-        if timer.last:
-            trial.open.clear()
+        if timer.last or trial.sound:
+            for node in list(trial.open):
+                self._doubt(trial, node)
             self._ended(timer.tag, trial)
             return []
         effects: list[Effect] = [SetTimer(self.settings.patience, Unproven(timer.tag, timer.turn, last=True))]
-        for contact in trial.open.values():
-            effects += self._ask(trial, contact, now)
-        return effects
+        return effects + self._ask_all(trial, now)
 
     def link_down(self, contact: Contact, cause: Cause, now: float) -> list[Effect]:
         """A link is gone, or there never was one. One that was closed says nothing about its other end."""
         effects: list[Effect] = []
         for label, trial in list(self.trials.items()) if cause != "closed" else ():
-            asked = trial.open.get(contact.id)
-            if asked is None:
+            tries = trial.open.get(contact.id)
+            if tries is None:
                 continue
-            if cause == "failed" and trial.tries[contact.id] < TRIES:
-                effects += self._ask(trial, asked, now)
+            if cause == "failed" and tries < TRIES:
+                effects += self._ask(trial, contact.id, now)
             else:
-                del trial.open[contact.id]
+                self._doubt(trial, contact.id)
                 self._ended(label, trial)
         return effects
 
-    def _ask(self, trial: Trial, contact: Contact, now: float) -> list[Effect]:
-        trial.tries[contact.id] = trial.tries.get(contact.id, 0) + 1
-        shown = proof(trial.topic, self.me.id, contact.id, self.secret)
+    def _ask_all(self, trial: Trial, now: float) -> list[Effect]:
+        """Those who have yet to answer, and were not asked often enough."""
+        nodes = [node for node, tries in trial.open.items() if tries < TRIES]
+        return [effect for node in nodes for effect in self._ask(trial, node, now)]
+
+    def _ask(self, trial: Trial, node: int, now: float) -> list[Effect]:
+        """Where it is said to be; if several places are named, one after the other."""
+        contact = trial.named[node][trial.open[node] % len(trial.named[node])]
+        trial.open[node] += 1
+        shown = proof(trial.topic, self.me.id, node, self.secret)
         return self.links.post(contact, Prove(tag(trial.topic, self.secret), trial.turn, shown), now)
 
-    def _answered(self, sender: Contact, answer: Proven, now: float) -> None:
+    def _answered(self, sender: Contact, answer: Proven) -> None:
         trial = self.trials.get(answer.tag)
-        if trial is None or trial.turn != answer.turn or trial.open.pop(sender.id, None) is None:
+        if trial is None or trial.turn != answer.turn or sender.id not in trial.open:
             return
         if answer.proof == proof(trial.topic, sender.id, self.me.id, self.secret):
+            del trial.open[sender.id]
             trial.sound[sender.id] = sender
+            self.doubted.pop((trial.topic, sender.id), None)
         else:
-            self.refused[trial.topic, sender.id] = now + self.settings.refresh
-            if len(self.refused) > MOST_REFUSED:
-                del self.refused[next(iter(self.refused))]
+            self._doubt(trial, sender.id)
         self._ended(answer.tag, trial)
+
+    def _doubt(self, trial: Trial, node: int) -> None:
+        """It has not shown it."""
+        del trial.open[node]
+        self.doubted[trial.topic, node] = None
+        if len(self.doubted) > MOST_DOUBTED:
+            del self.doubted[next(iter(self.doubted))]
 
     def _ended(self, label: int, trial: Trial) -> bool:
         """If enough are sound, or nobody is left to wait for."""
         if trial.open and len(trial.sound) < self.settings.enough:
             return False
         del self.trials[label]
-        self.checked.append((trial.topic, tuple(trial.sound.values())))
+        self.checked.append((trial.topic, tuple(trial.sound[node] for node in trial.named if node in trial.sound)))
         return True

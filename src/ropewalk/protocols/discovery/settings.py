@@ -50,7 +50,7 @@ MOST_PER_CONTACT = 256  # ours: tags under which one node is kept here; few, sin
 MOST_FOUND = 32  # ours: members that a lookup finds; more than are tried at once, since the first may be none
 MOST_TRIED = 8  # ours: of these, who must show at once that they know the topic
 TRIES = 3  # ours: how often each is asked: once more for a lost message, and once for a link that did not come up
-MOST_REFUSED = 1024  # ours: who could not show it, and is not asked again for a refresh
+MOST_DOUBTED = 1024  # ours: who was asked in vain to show it, and comes after all others the next time
 MOST_SEEDS = 64  # ours: kept for ever
 
 # What a node does at a time
@@ -63,6 +63,7 @@ MOST_KNOWN = 64  # ours: contacts that a lookup has yet to ask, the first in lin
 # Whom to believe
 
 WITNESSES = 2  # ours: who must have named members before a lookup ends early; one liar ends none
+MOST_TOPICS_MISLED = 1024  # ours: topics that are looked up more thoroughly, since only others than members were named
 MISLED = 3  # ours: contacts of one answer that were not there before the others that it named are asked last
 
 # How often

@@ -33,8 +33,8 @@ class Events(Protocol):
     def fire(self, timer: object, now: float) -> list[Effect]:
         """A timer is due that is nobody else's."""
 
-    def unspread(self, topic: int) -> list[Event]:
-        """Events that nobody else is known to have on a topic that is about to be followed no longer."""
+    def unspread(self, topic: int) -> list[tuple[Event, float]]:
+        """Events, and when they were published, that nobody else is known to have on a topic that is about to be followed no longer."""
 
     def leave(self, now: float) -> list[Effect]:
         """What to send before the node goes."""

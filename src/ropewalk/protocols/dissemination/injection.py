@@ -33,9 +33,10 @@ class Injected:
     """An event that is not known to be in yet."""
 
     event: Event
-    at: float  # when it was handed in
+    at: float  # when it was published
     attempt: int = 0  # how often entrances were tried
-    asked: dict[int, None] = field(default_factory=dict)  # who has been tried
+    asked: dict[int, None] = field(default_factory=dict)  # who has been tried, of those who are remembered
+    handed: dict[int, None] = field(default_factory=dict)  # everybody who has been: any of them may answer late
     seeking: bool = False  # until members are found, or are not
 
 
@@ -51,22 +52,28 @@ class Injections:
             int, tuple[tuple[Contact, ...], float]
         ] = {}  # topic -> members, until when; MOST_ENTRANCES
 
-    def publish(self, event: Event, topic: int, now: float) -> list[Effect]:
-        """Get an event into a topic."""
+    def publish(self, event: Event, topic: int, now: float, at: float | None = None) -> list[Effect]:
+        """Get an event into a topic, published now if it does not say when."""
         if (event.id, topic) in self.open:
             return []
         if len(self.open) >= MOST_INJECTED:
             return self._report(event, topic, "too many others are waiting to get into their topics")
-        self.open[event.id, topic] = Injected(event, now)
+        self.open[event.id, topic] = Injected(event, now if at is None else at)
         return self._try((event.id, topic), now)
 
-    def hand_on(self, events: list[Event], topic: int, contacts: tuple[Contact, ...], now: float) -> list[Effect]:
-        """Get events into a topic that is followed no longer, through those who were neighbours on it."""
+    def seeks(self, topic: int) -> bool:
+        """Whether members of a topic are awaited."""
+        return any(key[1] == topic and injected.seeking for key, injected in self.open.items())
+
+    def hand_on(
+        self, events: list[tuple[Event, float]], topic: int, contacts: tuple[Contact, ...], now: float
+    ) -> list[Effect]:
+        """Get events, published when it says, into a topic that is followed no longer, through who were neighbours on it."""
         if events and contacts:
             self._remember(topic, contacts, now)
         effects: list[Effect] = []
-        for event in events:
-            effects += self.publish(event, topic, now)
+        for event, at in events:
+            effects += self.publish(event, topic, now, at)
         return effects
 
     def leave(self) -> list[Effect]:
@@ -91,7 +98,7 @@ class Injections:
     def taken(self, sender: Contact, taken: Taken) -> list[Effect]:
         """An entrance has let it in."""
         injected = self.open.get((taken.event, taken.topic))
-        if injected is not None and sender.id in injected.asked:
+        if injected is not None and sender.id in injected.handed:
             del self.open[taken.event, taken.topic]
         return []
 
@@ -117,7 +124,7 @@ class Injections:
             return self.seek(topic, now)
         effects = self._wait(key)
         for place, contact in enumerate(fresh[: self.settings.entrances]):
-            injected.asked[contact.id] = None
+            injected.asked[contact.id] = injected.handed[contact.id] = None
             inject = Inject(injected.event, topic, place == 0, now - injected.at)
             effects += self.links.post(contact, inject, now)
         return effects

@@ -153,11 +153,13 @@ class Node:
         again = SetTimer(self.settings.retry, Remind(timer.turn, timer.times + 1))
         return [*told(offers, answer=True), again]
 
-    def unspread(self, topic: int) -> list[Event]:
+    def unspread(self, topic: int) -> list[tuple[Event, float]]:
         """Events that nobody on a topic has shown to have. Those of others came from somebody, or were let in here."""
         near = (self.neighbours(topic) or {}).keys()
         concerned = [kept for kept in self.kept.values() if topic in kept.event.topics]
-        return [kept.event for kept in concerned if not (kept.shown if kept.hops else kept.shown.keys() & near)]
+        return [
+            (kept.event, kept.at) for kept in concerned if not (kept.shown if kept.hops else kept.shown.keys() & near)
+        ]
 
     def leave(self, now: float) -> list[Effect]:
         """Before this node goes: hand on what nobody has shown to have, to some each."""

@@ -5,9 +5,11 @@ on one it looks for others; once it is not, whoever it hears of besides is where
 grows together.
 """
 
+from collections.abc import Callable
+
 from ropewalk.protocols.contract import Contact, Effect, Join, LinkDown, Subscribe
 from ropewalk.protocols.discovery import node as discovery
-from ropewalk.protocols.discovery.messages import Message, OfProofs
+from ropewalk.protocols.discovery.messages import Message, OfProofs, is_sound
 from ropewalk.protocols.discovery.proofs import Proofs, Unproven
 from ropewalk.protocols.discovery.settings import Settings
 from ropewalk.protocols.stan.following import Following
@@ -48,18 +50,22 @@ class Finding:
         """Look for members of a topic that need not be followed."""
         return self.discovery.seek(topic, now)
 
-    def check(self, now: float) -> list[Effect]:
-        """Have those who were found show that they know the topic: they will be in `proofs.checked`."""
+    def check(self, seeks: Callable[[int], bool], now: float) -> list[Effect]:
+        """Have those who were found show that they know the topic: they will be in `proofs.checked`.
+
+        More of them, where somebody else at this node seeks members of a topic.
+        """
         effects: list[Effect] = []
         while self.discovery.found:
             topic, contacts = self.discovery.found.pop(0)
-            effects += self.proofs.check(topic, self._of_use(topic, contacts), now)
+            effects += self.proofs.check(topic, contacts if seeks(topic) else self._of_use(topic, contacts), now)
         return effects
 
     def receive(self, sender: Contact, message: Message, now: float) -> list[Effect]:
         """Take in what another node's discovery says."""
         if isinstance(message, OfProofs):
-            self.discovery.routes.heard(sender, now)
+            if is_sound(message):
+                self.discovery.routes.heard(sender, now)
             return self.proofs.receive(sender, message, now)
         return self.discovery.receive(sender, message, now)
 
@@ -74,6 +80,7 @@ class Finding:
 
     def enter(self, topic: int, contacts: tuple[Contact, ...], now: float) -> list[Effect]:
         """Members were found: of a topic on which this node is alone they are whom its manager begins with."""
+        self.discovery.proven(topic, len(contacts))
         following = self.neighbours.topics.get(topic)
         if following is None or not contacts:
             return []
@@ -90,6 +97,7 @@ class Finding:
         if following is None or _is_alone(following):
             return contacts
         strangers = _strangers(following, contacts)
+        strangers = tuple(each for each in strangers if not self.proofs.is_doubted(topic, each)) or strangers
         drawn = chance(self.seed, "stranger", self.proofs.me.id, self.proofs.turn)
         return (strangers[pick(drawn, len(strangers))],) if strangers else ()
 

@@ -116,11 +116,11 @@ class Node:
 
     def _enter(self, finding: Finding, now: float) -> list[Effect]:
         """Members of topics were found, and have shown that they are."""
-        effects = finding.check(now)
+        effects = finding.check(self.injections.seeks, now)
         while finding.proofs.checked:
             topic, contacts = finding.proofs.checked.pop(0)
             effects += finding.enter(topic, contacts, now) + self.injections.found(topic, contacts, now)
-            effects += finding.check(now)
+            effects += finding.check(self.injections.seeks, now)
         return effects
 
     def _take_in(self, event: Input, now: float) -> list[Effect]:

@@ -71,6 +71,7 @@ def _of_discovery(finding: Discovery) -> Iterator[Count]:
     leases = finding.leases
     yield "tags", len(leases.by_tag), discovery.MOST_TAGS
     yield "members kept for a tag", max(map(len, leases.by_tag.values()), default=0), discovery.MOST_SERVING
+    yield "topics that were looked up in vain", len(finding.misled), discovery.MOST_TOPICS_MISLED
     yield "lookups", len(finding.running), discovery.MOST_LOOKUPS
     yield "contacts in a bucket", max(map(len, finding.routes.buckets.values()), default=0), finding.settings.bucket
     for lookup in finding.running.values():
@@ -79,7 +80,7 @@ def _of_discovery(finding: Discovery) -> Iterator[Count]:
 
 
 def _of_proofs(proofs: Proofs) -> Iterator[Count]:
-    yield "nodes that do not know a topic", len(proofs.refused), discovery.MOST_REFUSED
+    yield "nodes in doubt about a topic", len(proofs.doubted), discovery.MOST_DOUBTED
     for trial in proofs.trials.values():
-        yield "nodes on trial", len(trial.tries), discovery.MOST_TRIED
-        yield "times that one was asked", max(trial.tries.values()), discovery.TRIES
+        yield "nodes on trial", len(trial.named), discovery.MOST_TRIED
+        yield "times that one was asked", max(trial.open.values()), discovery.TRIES

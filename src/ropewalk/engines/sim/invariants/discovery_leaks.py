@@ -9,7 +9,8 @@ from typing import ClassVar
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.liars import Babbler, Pretender
 from ropewalk.protocols.contract import Contact, Effect, LinkDown, Received, Send, Subscribe
-from ropewalk.protocols.discovery.messages import Found, OfTag, Serve, Served, Shown, Unserve
+from ropewalk.protocols.discovery.messages import Found, OfTag, Prove, Proven, Serve, Served, Shown, Unserve
+from ropewalk.protocols.discovery.tags import proof
 from ropewalk.protocols.stan.node import Node
 
 
@@ -20,6 +21,7 @@ class DiscoveryLeaks(Invariant):
 
     def __init__(self) -> None:
         self._topics: dict[int, None] = {}  # all that anybody has followed
+        self._shown: dict[tuple[Node, int, int], None] = {}  # (where, tag, who): it has shown that it knows the topic
         self._said: dict[tuple[Node, int, int], float] = {}  # (where, tag, who) -> when it said last that it serves it
 
     def before(self, moment: Moment) -> None:
@@ -29,6 +31,11 @@ class DiscoveryLeaks(Invariant):
                 self._topics[moment.event.topic] = None
             case Received(sender, Serve(tag)):
                 self._said[moment.stan, tag, sender.id] = moment.now
+            case Received(sender, Prove(tag, _, shown)) if moment.stan.finding is not None:
+                proofs = moment.stan.finding.proofs
+                topic = proofs.served.get(tag)
+                if topic is not None and shown == proof(topic, sender.id, moment.node.me.id, proofs.secret):
+                    self._shown[moment.stan, tag, sender.id] = None
             case Received(sender, Unserve(tag)):
                 self._said.pop((moment.stan, tag, sender.id), None)
             case LinkDown(contact, "left"):
@@ -53,6 +60,12 @@ class DiscoveryLeaks(Invariant):
         shown = message.proof if isinstance(message, Shown) else None
         if message.tag in self._topics or shown in self._topics or message.topics:
             return f"names a topic by a {type(message).__name__}"
+        if (
+            isinstance(message, Proven)
+            and message.proof
+            and (moment.stan, message.tag, effect.to.id) not in self._shown
+        ):
+            return f"shows to {effect.to.id}, which has not shown that it knows the topic, who follows it"
         serving = message.serving if isinstance(message, Found | Served) else ()
         for contact in serving:
             if not self._has_said_so(moment, message.tag, contact):

@@ -1,9 +1,9 @@
 """No message tells a node that another follows a topic which it does not follow itself (StAN, the property of its title).
 
 Whoever has followed a topic may still be told about it by those that do not know yet that it has gone, for some periods.
-Where nodes find each other by discovery, it can be found by what it has said of itself before for the time of a lease: it
-may be handed an event by a publisher, and be turned to by somebody who names nobody else. Later, only those that followed
-it at the same time may turn to it; and it may answer that it follows the topic no longer.
+Where nodes find each other by discovery, it may be handed an event by a publisher to whom it had shown that it follows, and
+be turned to by somebody who names nobody else, once that has waited for its next walk. Later, only those that followed it
+at the same time may turn to it; and it may answer that it follows the topic no longer.
 """
 
 from typing import ClassVar
@@ -54,15 +54,21 @@ class NoDisclosure(Invariant):
 
     def _may_be_told(self, node: int, topic: int, message: Message, moment: Moment) -> bool:
         settings, until = moment.stan.settings, self._times.get((node, topic), NEVER)[1]
-        if moment.now <= until + _named_for(message, moment):
+        if moment.now <= until + _named_for(message, topic, moment):
             return True
         together = self._times.get((moment.node.me.id, topic), NEVER)[0] <= until and message.contacts() <= 1
         return together or moment.now <= until + GRACE[settings.manager] * settings.period
 
 
-def _named_for(message: Message, moment: Moment) -> float:
+def _named_for(message: Message, topic: int, moment: Moment) -> float:
     """Seconds after it has gone for which a node may still be found."""
     settings, discovery = moment.stan.settings, moment.stan.of_discovery
     if isinstance(message, Inject):  # to whom has shown that it follows, and is remembered for that
         return moment.stan.events.settings.remembered + 2 * discovery.patience + settings.period
-    return discovery.lease if settings.discover and message.contacts() <= 1 else 0.0
+    if not settings.discover or message.contacts() > 1:
+        return 0.0
+    # it showed that it follows, and then waited to be where a walk begins
+    wait = settings.slowest if settings.adaptive else 1
+    following = moment.stan.topics.get(topic)
+    period = moment.stan.neighbours.period(following) if following is not None else settings.period
+    return 2 * discovery.patience + (1 + wait) * period

@@ -45,7 +45,6 @@ MUTANTS = [
         Asking, "_want", "return [SetTimer(self.settings.patience, Ask(event, 0))]", "return []", "everybody gets it"
     ),
     Mutant(Asking, "_ask", "tuple(grafted))), again]", "tuple(grafted)))]", "everybody gets it"),
-    Mutant(dissemination.Node, "tidy", "if event not in self.pending:", "if False:", "everybody gets it"),
     Mutant(
         dissemination.Node, "_accept", "_passed_on(kept, topics,", "_passed_on(kept, event.topics,", "no disclosure"
     ),

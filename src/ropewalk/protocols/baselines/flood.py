@@ -8,6 +8,7 @@ frame for each link and topic. What is lost is not asked for: other links bring 
 Messages: a `dissemination.messages.Push` on one topic, and no other. Timers: none; ids are forgotten when the node tidies up.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +60,10 @@ class Flood:
 
     def fire(self, timer: object, now: float) -> list[Effect]:  # noqa: ARG002
         """Nothing: no timer is ever set."""
+        return []
+
+    def met(self, contacts: Iterable[Contact]) -> list[Effect]:  # noqa: ARG002
+        """Nothing is repaired."""
         return []
 
     def unspread(self, topic: int) -> list[tuple[Event, float]]:  # noqa: ARG002

@@ -1,6 +1,6 @@
 """What gets events about is: a state machine that is part of a node which knows its neighbours."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from ropewalk.protocols.contract import Contact, Effect, Event
@@ -23,6 +23,9 @@ class Events(Protocol):
 
     def inject(self, inject: Inject, now: float) -> list[Effect]:
         """One of somebody's that is no neighbour, for a topic that is followed here."""
+
+    def met(self, contacts: Iterable[Contact]) -> list[Effect]:
+        """These are neighbours on one topic more than before."""
 
     def has(self, event: int) -> bool:
         """Whether an event has come, and can be had here if this way of spreading them has anything to ask for."""

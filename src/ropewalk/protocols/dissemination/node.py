@@ -37,6 +37,11 @@ class Advertise:
 
 
 @dataclass(frozen=True, slots=True)
+class Greet:
+    """Time to tell new neighbours what can be had."""
+
+
+@dataclass(frozen=True, slots=True)
 class Remind:
     """Time for those who were told once per period to have answered."""
 
@@ -61,7 +66,18 @@ class Kept:
 class Node:
     """The events of one node. It is part of a node that knows who its neighbours are."""
 
-    __slots__ = ("asking", "kept", "neighbours", "pending", "seen", "settings", "trees", "turn", "unanswered")
+    __slots__ = (
+        "asking",
+        "greeted",
+        "kept",
+        "neighbours",
+        "pending",
+        "seen",
+        "settings",
+        "trees",
+        "turn",
+        "unanswered",
+    )
 
     def __init__(self, settings: Settings, neighbours: NeighboursOn) -> None:
         self.settings, self.neighbours = settings, neighbours
@@ -71,6 +87,9 @@ class Node:
         self.asking = Asking(settings, neighbours, self.trees)
         self.turn = 0  # how often neighbours were told, once per period
         self.unanswered: Offers = {}  # what they were told then and have not answered
+        self.greeted: dict[
+            int, Contact
+        ] = {}  # who will be told what can be had; while there is anybody, Greet is on its way
         self.pending: dict[int, None] = {}  # events yet to be advertised; while there are any, Advertise is on its way
 
     # What the node says
@@ -88,6 +107,14 @@ class Node:
         if self._knows(inject.event.id) or not self._is_sound(push):
             return []
         return self._accept(inject.event, None, push, now)
+
+    def met(self, contacts: Iterable[Contact]) -> list[Effect]:
+        """These are neighbours on one topic more than before: they may be new, or have lost all others."""
+        if not self.kept:
+            return []
+        waiting = bool(self.greeted)
+        self.greeted.update((contact.id, contact) for contact in contacts)
+        return [] if waiting else [SetTimer(self.settings.gather, Greet())]
 
     def has(self, event: int) -> bool:
         """Whether it can be had here."""
@@ -110,6 +137,8 @@ class Node:
         match timer:
             case Advertise():
                 return self._advertise()
+            case Greet():
+                return self._greet()
             case Remind():
                 return self._remind(timer)
             case Ask():
@@ -233,6 +262,20 @@ class Node:
             offer(offers, event, {node: around[node] for node in others})
         self.pending.clear()
         return told(offers, answer=False)
+
+    def _greet(self) -> list[Effect]:
+        """Ours: what is young need not wait for the end of the period, by when its only neighbour may be gone."""
+        greeted, self.greeted = self.greeted, {}
+        near: dict[int, dict[int, Contact]] = {}
+        offers: Offers = {}
+        for event, kept in self.kept.items():
+            topics = kept.event.topics
+            near.update((topic, self.neighbours(topic) or {}) for topic in topics if topic not in near)
+            for node in greeted if event not in self.pending else ():
+                shared = [topic for topic in topics if node in near[topic]]
+                if shared and node not in kept.shown:
+                    offer(offers, event, {node: (greeted[node], shared)})
+        return told(offers, answer=True)
 
     def _offered(self, sender: Contact, have: Have) -> list[Effect]:
         effects: list[Effect] = []

@@ -22,12 +22,13 @@ SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link count
 class Neighbours:
     """The neighbours of one node on all its topics."""
 
-    __slots__ = ("awaited", "beats", "doubted", "links", "settings", "topics")
+    __slots__ = ("awaited", "beats", "doubted", "links", "met", "settings", "topics")
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.topics: dict[int, Following] = {}  # grows by Subscribe, shrinks by Unsubscribe
         self.links = Links()
+        self.met: list[Contact] = []  # who has begun to hold this node on a topic; for the owner, who empties it
         self.awaited: dict[int, dict[int, None]] = {}  # who is coming: node -> topics; finds `Overlay.coming` by node
         self.doubted: dict[int, None] = {}  # who did not answer when last a link was sought; at most MOST_DOUBTED
         self.beats = 0  # keep-alives sent on every link
@@ -150,6 +151,7 @@ class Neighbours:
         holders = following.overlay.held_by
         if held and sender.id not in holders and len(holders) < MOST_HOLDERS:
             holders[sender.id] = sender
+            self.met.append(sender)
             following.gone.pop(sender.id, None)  # it is here to say so
             self.links.held(sender.id)
         elif not held and sender.id in holders:

@@ -112,6 +112,9 @@ class Node:
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
         effects = self._take_in(event, now)
+        if self.neighbours.met:
+            effects += self.events.met(self.neighbours.met)
+            self.neighbours.met.clear()
         return effects + self._enter(self.finding, now) if self.finding is not None else effects
 
     def _enter(self, finding: Finding, now: float) -> list[Effect]:

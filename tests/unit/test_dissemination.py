@@ -1,0 +1,162 @@
+"""The events of one node, input by input: what it sends at once, what it offers, asks for, and tells again."""
+
+from typing import Any
+
+import pytest
+
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
+from ropewalk.protocols.dissemination.asking import Ask
+from ropewalk.protocols.dissemination.messages import Have, Push, Spare, Want
+from ropewalk.protocols.dissemination.node import Advertise, Greet, Node, Remind
+from ropewalk.protocols.dissemination.settings import Settings
+
+A, B, C, D = (Contact(number) for number in range(1, 5))
+ME, TOPIC, OTHER, EVENT = 9, 50, 60, 700
+SETTINGS = Settings()
+
+
+def node(**near: Any) -> Node:
+    """One that follows TOPIC with A and B, if nothing else is said, and OTHER with nobody."""
+    around: dict[int, dict[int, Contact]] = {TOPIC: {each.id: each for each in near.get("on", (A, B))}, OTHER: {}}
+    return Node(SETTINGS, around.get)
+
+
+def event(*topics: int, number: int = EVENT) -> Event:
+    return Event(number, C.id, topics or (TOPIC,), b"x")
+
+
+def push(*topics: int, asked: bool = False, number: int = EVENT, hops: int = 1) -> Push:
+    return Push(event(*topics, number=number), topics or (TOPIC,), hops, asked)
+
+
+def sent(effects: list[Effect], kind: type) -> dict[Contact, Any]:
+    return {each.to: each.message for each in effects if isinstance(each, Send) and isinstance(each.message, kind)}
+
+
+def timers(effects: list[Effect]) -> list[object]:
+    return [each.timer for each in effects if isinstance(each, SetTimer)]
+
+
+def test_the_first_event_of_a_topic_is_only_advertised() -> None:
+    machine = node()
+    effects = machine.publish(event(), 0.0)
+    assert sent(effects, Push) == {}
+    assert timers(effects) == [Advertise()]
+    told = sent(machine.fire(Advertise(), 0.1), Have)
+    assert told == {each: Have(((EVENT, (TOPIC,)),)) for each in (A, B)}
+
+
+def test_whoever_asks_for_it_gets_the_next_by_itself() -> None:
+    machine = node()
+    machine.publish(event(), 0.0)
+    answered = machine.receive(A, Want((EVENT,), (TOPIC,)), 1.0)
+    assert sent(answered, Push)[A].asked
+    following = machine.publish(event(number=EVENT + 1), 2.0)
+    assert list(sent(following, Push)) == [A]
+
+
+def test_an_advertised_event_is_asked_for_at_once_where_nothing_comes_by_itself() -> None:
+    effects = node().receive(A, Have(((EVENT, (TOPIC,)),)), 0.0)
+    assert sent(effects, Want) == {A: Want((EVENT,), (TOPIC,))}
+
+
+def test_and_after_some_patience_where_there_is_a_tree() -> None:
+    machine = node()
+    machine.receive(B, push(number=1), 0.0)
+    effects = machine.receive(A, Have(((EVENT, (TOPIC,)),)), 1.0)
+    assert (sent(effects, Want), timers(effects)) == ({}, [Ask(EVENT, 0)])
+    assert sent(machine.fire(Ask(EVENT, 0), 2.0), Want) == {A: Want((EVENT,), ())}
+
+
+def test_what_comes_a_second_time_over_an_eager_link_makes_it_lazy() -> None:
+    machine = node()
+    assert isinstance(machine.receive(A, push(), 0.0)[0], Deliver)
+    again = machine.receive(B, push(), 0.1)
+    assert sent(again, Spare) == {B: Spare((EVENT,), (TOPIC,))}
+    assert not [each for each in again if isinstance(each, Deliver)]
+    assert sent(machine.publish(event(number=2), 1.0), Push).keys() == {A}
+
+
+def test_an_answer_to_a_question_makes_nothing_lazy() -> None:
+    machine = node()
+    machine.receive(A, push(), 0.0)
+    assert machine.receive(B, push(asked=True), 0.1) == []
+
+
+def test_once_per_period_those_are_told_who_have_not_shown_that_they_have_it() -> None:
+    machine = node()
+    machine.receive(A, push(), 0.0)
+    machine.fire(Advertise(), 0.1)
+    effects = machine.tidy(10.0)
+    assert sent(effects, Have) == {B: Have(((EVENT, (TOPIC,)),), answer=True)}
+    assert timers(effects) == [Remind(1, 0)]
+
+
+def test_whoever_does_not_answer_is_reminded_three_times() -> None:
+    machine = node()
+    machine.receive(A, push(), 0.0)
+    machine.fire(Advertise(), 0.1)
+    (timer,) = timers(machine.tidy(10.0))
+    for _ in range(SETTINGS.reminders):
+        effects = machine.fire(timer, 11.0)
+        assert list(sent(effects, Have)) == [B]
+        (timer,) = timers(effects)
+    assert machine.fire(timer, 20.0) == []
+
+
+def test_whoever_answers_is_not_reminded_and_not_told_again() -> None:
+    machine = node()
+    machine.receive(A, push(), 0.0)
+    machine.fire(Advertise(), 0.1)
+    (timer,) = timers(machine.tidy(10.0))
+    machine.receive(B, Spare((EVENT,), ()), 10.5)
+    assert machine.fire(timer, 11.0) == []
+    assert machine.tidy(20.0) == []
+
+
+def test_whoever_becomes_a_neighbour_is_told_what_can_be_had() -> None:
+    """All at once, whoever comes within a moment; and nobody else."""
+    machine = node(on=(A, B, D))
+    machine.receive(A, push(), 0.0)
+    machine.fire(Advertise(), 0.1)
+    assert timers(machine.met([B])) == [Greet()]
+    assert machine.met([A]) == []
+    assert sent(machine.fire(Greet(), 0.3), Have) == {B: Have(((EVENT, (TOPIC,)),), answer=True)}
+    assert timers(machine.met([D])) == [Greet()]
+
+
+def test_where_there_is_nothing_nobody_is_told() -> None:
+    assert node().met([A]) == []
+
+
+def test_a_new_neighbour_is_told_only_what_is_on_topics_that_are_shared() -> None:
+    machine = node()
+    machine.receive(A, push(OTHER, number=1), 0.0)
+    machine.receive(A, push(TOPIC, OTHER, number=2), 0.0)
+    machine.fire(Advertise(), 0.1)
+    machine.met([B])
+    assert sent(machine.fire(Greet(), 0.2), Have) == {B: Have(((2, (TOPIC,)),), answer=True)}
+
+
+def test_strangers_get_nothing_and_learn_nothing() -> None:
+    machine = node()
+    machine.receive(A, push(), 0.0)
+    assert machine.receive(D, Want((EVENT,), (TOPIC,)), 0.1) == []
+    assert machine.receive(D, Have(((EVENT, (TOPIC,)),), answer=True), 0.1) == []
+    assert machine.receive(D, Have(((EVENT + 1, (TOPIC,)),)), 0.1) == []
+    assert sent(machine.publish(event(number=1), 1.0), Push).keys() == {A}
+
+
+def test_what_is_old_is_forgotten_and_not_taken_any_more() -> None:
+    machine = node()
+    machine.receive(A, push(), 0.0)
+    machine.tidy(SETTINGS.keep)
+    assert not machine.has(EVENT)
+    assert machine.receive(B, push(), SETTINGS.keep + 1) == []
+    machine.tidy(SETTINGS.seen)
+    assert machine.receive(B, Push(event(), (TOPIC,), 1, False, age=SETTINGS.keep), SETTINGS.seen + 1) == []
+
+
+@pytest.mark.parametrize("hops", [0, -1])
+def test_what_has_crossed_no_link_is_not_believed(hops: int) -> None:
+    assert node().receive(A, push(hops=hops), 0.0) == []

@@ -293,10 +293,10 @@ def _liars(draw: Draw, nodes: list[int], settings: Settings) -> tuple[tuple[int,
         return (), "poison"
     if draw.happens("liars", 0.15):
         return tuple(node for node in nodes[3:] if draw.happens("liar", 0.1, node)), "poison"
-    if not draw.happens("other liars", 0.3):
+    if not draw.happens("other liars", 0.5):
         return (), "poison"
     others: tuple[Lie, ...] = ("babble", "tease", "hush")
-    lie = draw.one("lie", (*others, "pretend", "pretend") if settings.discover else others)
+    lie = draw.one("lie", (*others, "pretend", "pretend", "pretend") if settings.discover else others)
     return tuple(node for node in nodes[3:] if draw.happens("liar", 0.2, node)), lie
 
 

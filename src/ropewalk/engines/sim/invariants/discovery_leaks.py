@@ -13,6 +13,8 @@ from ropewalk.protocols.discovery.messages import Found, OfTag, Prove, Proven, S
 from ropewalk.protocols.discovery.tags import proof
 from ropewalk.protocols.stan.node import Node
 
+LATE = 5.0  # seconds for which an answer may wait for a link that has to be opened anew
+
 
 class DiscoveryLeaks(Invariant):
     """Checked for everything that is sent by nodes which keep the rules of discovery."""
@@ -23,6 +25,7 @@ class DiscoveryLeaks(Invariant):
         self._topics: dict[int, None] = {}  # all that anybody has followed
         self._shown: dict[tuple[Node, int, int], None] = {}  # (where, tag, who): it has shown that it knows the topic
         self._said: dict[tuple[Node, int, int], float] = {}  # (where, tag, who) -> when it said last that it serves it
+        self._taken_back: dict[tuple[Node, int, int], float] = {}  # likewise -> when it took that back
 
     def before(self, moment: Moment) -> None:
         """See `Invariant`."""
@@ -37,13 +40,17 @@ class DiscoveryLeaks(Invariant):
                 if topic is not None and shown == proof(topic, sender.id, moment.node.me.id, proofs.secret):
                     self._shown[moment.stan, tag, sender.id] = None
             case Received(sender, Unserve(tag)):
-                self._said.pop((moment.stan, tag, sender.id), None)
+                self._take_back((moment.stan, tag, sender.id), moment.now)
             case LinkDown(contact, "left"):
                 gone = [key for key in self._said if key[0] is moment.stan and key[2] == contact.id]
                 for key in gone:
-                    del self._said[key]
+                    self._take_back(key, moment.now)
             case _:
                 pass
+
+    def _take_back(self, key: tuple[Node, int, int], now: float) -> None:
+        if self._said.pop(key, None) is not None:
+            self._taken_back[key] = now
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
@@ -75,5 +82,8 @@ class DiscoveryLeaks(Invariant):
     def _has_said_so(self, moment: Moment, tag: int, contact: Contact) -> bool:
         if contact.id == moment.node.me.id:
             return True
-        said = self._said.get((moment.stan, tag, contact.id))
-        return said is not None and moment.now <= said + moment.stan.of_discovery.lease
+        key = (moment.stan, tag, contact.id)
+        if moment.now <= self._taken_back.get(key, -LATE) + LATE:
+            return True
+        said = self._said.get(key)
+        return said is not None and moment.now <= said + moment.stan.of_discovery.lease + LATE

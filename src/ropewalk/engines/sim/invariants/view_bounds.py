@@ -11,25 +11,40 @@ class ViewBounds(Invariant):
 
     name: ClassVar[str] = "view bounds"
 
+    def __init__(self) -> None:
+        self._sound: dict[Following, tuple[list[int], list[int]]] = {}  # ids and weights that were found to be in order
+
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         for topic, following in moment.stan.topics.items():
-            wrong = _wrong_with(following, moment.now)
+            wrong = _wrong_with(following, moment.now) or self._wrong_order(following)
             if wrong is not None:
                 return f"its view on {topic} {wrong}"
+        return None
+
+    def _wrong_order(self, following: Following) -> str | None:
+        """Weights are hashes: they are only made anew where the view has changed."""
+        view = following.overlay.view
+        if self._sound.get(following) == (view.ids, view.weights):
+            return None
+        ranks = [(view.weigh(other), other) for other in view.ids]
+        if ranks != sorted(ranks) or [weight for weight, _ in ranks] != view.weights:
+            return "is out of order"
+        self._sound[following] = (list(view.ids), list(view.weights))
         return None
 
 
 def _wrong_with(following: Following, now: float) -> str | None:
     view, most = following.overlay.view, following.level.most
     ids = [contact.id for contact in view.contacts]
-    ranks = [(view.weigh(other), other) for other in ids]
-    wrongs = {
-        "does not know whom it holds": view.ids != ids,
-        f"holds {len(ids)} neighbours, of {view.size} allowed": len(ids) > view.size,
-        f"has {view.size} places, but its level allows {most}": most is not None and view.size > most,
-        "holds somebody twice": len(set(ids)) < len(ids),
-        "holds somebody whom it takes for gone": any(following.gone.get(node, now) > now for node in ids),
-        "is out of order": ranks != sorted(ranks) or [weight for weight, _ in ranks] != view.weights,
-    }
-    return next((words for words, wrong in wrongs.items() if wrong), None)
+    if view.ids != ids:
+        return "does not know whom it holds"
+    if len(ids) > view.size:
+        return f"holds {len(ids)} neighbours, of {view.size} allowed"
+    if most is not None and view.size > most:
+        return f"has {view.size} places, but its level allows {most}"
+    if len(set(ids)) < len(ids):
+        return "holds somebody twice"
+    if following.gone and any(following.gone.get(node, now) > now for node in ids):
+        return "holds somebody whom it takes for gone"
+    return None

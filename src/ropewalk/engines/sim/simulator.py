@@ -99,7 +99,7 @@ class Simulator:
         self.network, self.observers = network, tuple(observers)
         self.unanswered = UNANSWERED
         self.now = 0.0
-        self.timely = 0.0  # until when timers fired in time, if it was drained
+        self.drained_at: float | None = None  # when it was last drained: from then on no timer fired in time
         self.processes: dict[int, Process] = {}  # of the nodes that are there, by id
         self.handled = 0  # inputs so far
         self.unsent = 0  # messages to where no link was up
@@ -162,7 +162,7 @@ class Simulator:
 
     def drain(self) -> None:
         """Let everything arrive that is on its way, with no timer firing meanwhile: those are late, if it runs on."""
-        self.timely = self.now
+        self.drained_at = self.now
         timers: list[tuple[float, int, Happening]] = []
         while self.waiting:
             timers += [entry for entry in self._later if _is_timer(entry)]

@@ -293,11 +293,12 @@ def _liars(draw: Draw, nodes: list[int], settings: Settings) -> tuple[tuple[int,
         return (), "poison"
     if draw.happens("liars", 0.15):
         return tuple(node for node in nodes[3:] if draw.happens("liar", 0.1, node)), "poison"
-    if not draw.happens("other liars", 0.5):
-        return (), "poison"
-    others: tuple[Lie, ...] = ("babble", "tease", "hush")
-    lie = draw.one("lie", (*others, "pretend", "pretend", "pretend") if settings.discover else others)
-    return tuple(node for node in nodes[3:] if draw.happens("liar", 0.2, node)), lie
+    liars = tuple(node for node in nodes[3:] if draw.happens("liar", 0.2, node))
+    if draw.happens("silent liars", 0.06):  # seldom: of these histories delivery is not promised
+        return liars, draw.one("silence", ("tease", "hush"))
+    if draw.happens("other liars", 0.4):
+        return liars, "pretend" if settings.discover and draw.happens("pretend", 0.7) else "babble"
+    return (), "poison"
 
 
 # How long things are remembered

@@ -63,8 +63,8 @@ class Node:
     """Discovery at one node. It is part of a node that owns the links, and closes those that idle."""
 
     __slots__ = (
-        "eras", "found", "leases", "links", "me", "misled", "questions", "rejoining", "routes", "running", "secret", "seed", "seeds",
-        "served", "setbacks", "settings", "waiting",
+        "eras", "found", "leases", "links", "me", "misled", "questions", "rejoining", "routes", "running", "secret", "seed",
+        "seeds", "served", "setbacks", "settings", "waiting",
     )  # fmt: skip
 
     def __init__(

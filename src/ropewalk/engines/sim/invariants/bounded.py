@@ -19,7 +19,7 @@ from ropewalk.protocols.stan.node import MOST_TURNS
 from ropewalk.protocols.stan.walks import MOST_PER_HOP, MOST_WAYS
 
 EVENTS = get_args(EventMessage)
-Count = tuple[str, int, int]  # what is counted, or contacts in which message; how many there are, and may be
+Count = tuple[str, int, int]  # what is counted, how many there are, how many there may be
 
 
 class Bounded(Invariant):
@@ -40,10 +40,11 @@ def _counts(moment: Moment) -> Iterator[Count]:
     yield "ways back", max(len(node.walks.ways), len(node.walks.old_ways)), MOST_WAYS
     yield "topics of the past", len(node.turns), MOST_TURNS
     yield "nodes in doubt", len(node.neighbours.doubted), MOST_DOUBTED
-    outboxes = [len(link.outbox) for link in node.neighbours.links.by_id.values() if link.outbox]
-    yield "messages kept for a link", max(outboxes, default=0), OUTBOX
-    for following in node.topics.values():
-        yield from _of_topic(following)
+    for other, link in node.neighbours.links.by_id.items():
+        if link.outbox:
+            yield f"messages kept for {other}", len(link.outbox), OUTBOX
+    for topic, following in node.topics.items():
+        yield from ((f"{what} on {topic}", count, most) for what, count, most in _of_topic(following))
     if node.finding is not None:
         yield from _of_discovery(node.finding.discovery)
         yield from _of_proofs(node.finding.proofs)
@@ -51,7 +52,7 @@ def _counts(moment: Moment) -> Iterator[Count]:
     for effect in moment.effects:
         if isinstance(effect, Send):
             most = MOST_IDS + MOST_TOPICS if isinstance(effect.message, EVENTS) else longest
-            yield effect.message.kind, effect.message.contacts(), most
+            yield f"contacts in a {effect.message.kind}", effect.message.contacts(), most
 
 
 def _of_topic(following: Following) -> Iterator[Count]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.liars import Babbler, Pretender
-from ropewalk.protocols.contract import Contact, Effect, LinkDown, Received, Send, Subscribe
+from ropewalk.protocols.contract import Contact, Effect, LinkDown, LinkUp, Received, Send, Subscribe
 from ropewalk.protocols.discovery.messages import Found, OfTag, Prove, Proven, Serve, Served, Shown, Unserve
 from ropewalk.protocols.discovery.tags import proof
 from ropewalk.protocols.stan.node import Node
@@ -48,10 +48,6 @@ class DiscoveryLeaks(Invariant):
             case _:
                 pass
 
-    def _take_back(self, key: tuple[Node, int, int], now: float) -> None:
-        if self._said.pop(key, None) is not None:
-            self._taken_back[key] = now
-
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         for effect in moment.effects if not isinstance(moment.node, Pretender | Babbler) else ():
@@ -83,7 +79,12 @@ class DiscoveryLeaks(Invariant):
         if contact.id == moment.node.me.id:
             return True
         key = (moment.stan, tag, contact.id)
-        if moment.now <= self._taken_back.get(key, -LATE) + LATE:
+        late = LATE if isinstance(moment.event, LinkUp) else 0.0  # only then does anything go that had to wait
+        if late and moment.now <= self._taken_back.get(key, -late) + late:
             return True
         said = self._said.get(key)
-        return said is not None and moment.now <= said + moment.stan.of_discovery.lease + LATE
+        return said is not None and moment.now <= said + moment.stan.of_discovery.lease + late
+
+    def _take_back(self, key: tuple[Node, int, int], now: float) -> None:
+        if self._said.pop(key, None) is not None:
+            self._taken_back[key] = now

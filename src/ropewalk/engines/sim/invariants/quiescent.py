@@ -42,7 +42,7 @@ def _of_events(machine: Node, population: Population) -> Iterator[str]:
     if machine.injections.open:
         yield f"tries to get events in: {list(machine.injections.open)}"
     trials = machine.finding.proofs.trials.values() if machine.finding is not None else ()
-    since = population.simulator.timely - LONGEST_TRIAL * machine.of_discovery.patience
+    since = _end(population) - LONGEST_TRIAL * machine.of_discovery.patience
     for trial in trials:
         if trial.begun < since:
             yield f"waits for proofs on {trial.topic}"
@@ -53,7 +53,13 @@ def _of_links(machine: Node, population: Population) -> Iterator[str]:
     waiting = [other for other, link in links.items() if link.outbox or not link.up]
     if waiting:
         yield f"tries to reach {waiting}"
-    since = population.simulator.timely - LINGERING * settings.period
+    since = _end(population) - LINGERING * settings.period
     idle = [other for other, link in links.items() if not link.uses and link.idle_since < since]
     if idle and settings.schedule == "timed":
         yield f"has links to {idle}, which it has not used for long"
+
+
+def _end(population: Population) -> float:
+    """Until when nodes had their timers: whatever takes longer to arrive makes nobody late."""
+    simulator = population.simulator
+    return simulator.now if simulator.drained_at is None else simulator.drained_at

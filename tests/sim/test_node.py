@@ -15,6 +15,7 @@ from ropewalk.protocols.contract import (
     LinkUp,
     Received,
     Send,
+    SetTimer,
     Subscribe,
     TimerFired,
     Unsubscribe,
@@ -25,8 +26,8 @@ from ropewalk.protocols.sampling.cyclon.node import Swap, SwapBack
 from ropewalk.protocols.sampling.scamp.node import Ask, Replace
 from ropewalk.protocols.stan import neighbours
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Reply, Walk, Withdraw
-from ropewalk.protocols.stan.node import Node, Tidy
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.stan.node import Node, Sweep, Tidy
+from ropewalk.protocols.stan.settings import PASSING, Settings
 from ropewalk.protocols.stan.walks import Open
 
 ME, ANN, BOB, EVE = (Contact(number) for number in (10, 20, 30, 40))
@@ -109,6 +110,17 @@ def test_a_link_that_stays_silent_is_let_go() -> None:
     effects = node.handle(TimerFired(Tidy()), 4 * PERIOD)
     assert [effect.contact for effect in effects if isinstance(effect, Disconnect)] == [ANN]
     assert held(node) == [BOB]
+
+
+def test_a_link_that_no_topic_uses_is_closed_long_before_a_period_is_over() -> None:
+    node = following(ANN)
+    sweep = SetTimer(PASSING, Sweep())
+    assert sweep in node.handle(LinkUp(EVE), 10.0)
+    assert sweep not in node.handle(LinkUp(BOB), 10.0 + PASSING / 2)  # it is already on its way
+    effects = node.handle(TimerFired(Sweep()), 10.0 + PASSING)
+    assert effects == [Disconnect(EVE), sweep]
+    assert node.handle(TimerFired(Sweep()), 10.0 + 2 * PASSING) == [Disconnect(BOB)]
+    assert held(node) == [ANN]
 
 
 @pytest.mark.parametrize("manager", ["given", "scamp", "cyclon"])

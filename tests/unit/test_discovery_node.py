@@ -285,10 +285,11 @@ def test_what_is_being_sought_is_not_sought_twice() -> None:
     assert machine.seek(TOPIC, 0.5) == []
 
 
-def test_a_link_that_breaks_is_an_answer_and_one_that_is_closed_is_none() -> None:
+def test_a_link_that_breaks_is_an_answer_and_one_that_is_closed_has_the_question_asked_again() -> None:
     machine = node(SEED)
-    machine.seek(TOPIC, 0.0)
-    assert machine.link_down(SEED, "closed", 0.5) == []
+    asked = sent(machine.seek(TOPIC, 0.0), Seek)
+    assert asked
+    assert sent(machine.link_down(SEED, "closed", 0.5), Seek) == asked
     assert machine.found == []
     machine.link_down(SEED, "failed", 1.0)
     machine.link_down(SEED, "failed", 2.0)  # asked a second time, before giving up

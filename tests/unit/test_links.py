@@ -34,3 +34,15 @@ def test_a_link_is_closed_when_nobody_has_used_it_for_a_while() -> None:
     assert links.close_idle(5.9) == []
     assert links.close_idle(6.0) == [Disconnect(OTHER)]
     assert links.by_id == {}
+
+
+def test_a_link_that_no_topic_ever_used_is_closed_before_others() -> None:
+    links = Links()
+    for contact in (Contact(2), Contact(3)):
+        links.came_up(contact, 0.0)
+    links.use(3)
+    links.release(3, 0.0)
+    assert links.has_passing()
+    assert links.close_idle(1.0, passing=True) == [Disconnect(Contact(2))]
+    assert not links.has_passing()
+    assert links.is_up(3)

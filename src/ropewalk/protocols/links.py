@@ -2,7 +2,8 @@
 
 A link is used by every topic that has its other end as a neighbour, and by every topic on which the other end has said
 that it holds us. When the last use goes, it idles: a walk may still have to come back along it, and it is often wanted
-again. It is closed when it has idled for a whole period.
+again. It is closed when it has idled for a whole period. One that no topic has ever used was opened to ask somebody
+something; it is closed soon after, since a node asks many more than it has neighbours.
 """
 
 from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Message, Send
@@ -13,12 +14,13 @@ OUTBOX = 32  # ours: messages that wait for a link to come up; more would be of 
 class Link:
     """One connection, or the attempt at one."""
 
-    __slots__ = ("contact", "heard_at", "held_on", "idle_since", "last_beat", "outbox", "up", "uses")
+    __slots__ = ("contact", "heard_at", "held_on", "idle_since", "last_beat", "outbox", "passing", "up", "uses")
 
     def __init__(self, contact: Contact, now: float) -> None:
         self.contact = contact
         self.up = False
         self.uses = 0  # grows when a topic begins to use it, in either direction; shrinks when one ends
+        self.passing = True  # whether no topic has used it so far
         self.held_on = 0  # of these, the topics on which the other end has said that it holds us
         self.outbox: list[Message] | None = None  # what is sent as soon as it is up
         self.idle_since = self.heard_at = now
@@ -69,7 +71,9 @@ class Links:
 
     def use(self, node: int) -> None:
         """A topic begins to use a link that is up."""
-        self.by_id[node].uses += 1
+        link = self.by_id[node]
+        link.uses += 1
+        link.passing = False
 
     def release(self, node: int, now: float) -> None:
         """A topic no longer uses a link, if it is still there."""
@@ -89,9 +93,14 @@ class Links:
             self.release(node, now)
             self.by_id[node].held_on -= 1
 
-    def close_idle(self, before: float) -> list[Effect]:
-        """Take down what nobody has used since `before`."""
+    def has_passing(self) -> bool:
+        """Whether there are links that no topic has used so far."""
+        return any(link.passing for link in self.by_id.values())
+
+    def close_idle(self, before: float, *, passing: bool = False) -> list[Effect]:
+        """Take down what nobody has used since `before`: all of it, or only what no topic has ever used."""
         idle = [link for link in self.by_id.values() if link.up and not link.uses and link.idle_since <= before]
+        idle = [link for link in idle if link.passing or not passing]
         for link in idle:
             del self.by_id[link.contact.id]
         return [Disconnect(link.contact) for link in idle]

@@ -152,9 +152,10 @@ class Node:
                 return []
 
     def link_down(self, contact: Contact, cause: Cause, now: float) -> list[Effect]:
-        """A link is gone, or there never was one. One that was closed says nothing about its other end."""
+        """A link is gone, or there never was one. One that was closed says nothing about its other end: it is asked again."""
         if cause == "closed":
-            return []
+            asked = [question.message for question in self.questions if question.to.id == contact.id]
+            return [effect for message in asked for effect in self.links.post(contact, message, now)]
         unanswered = self.questions.close_all_to(contact.id)
         effects: list[Effect] = []
         for question in unanswered:

@@ -63,12 +63,17 @@ class Tidy:
     """Once per period: close what idles, forget what is old, say that we live."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Time to close links that somebody was only asked something over."""
+
+
 class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "eras", "events", "finding", "injections", "key", "me", "neighbours", "of_discovery", "seed", "settings", "tidying",
-        "topics", "turns", "walk_stream", "walking", "walks", "weigh",
+        "eras", "events", "finding", "injections", "key", "me", "neighbours", "of_discovery", "seed", "settings", "sweeping",
+        "tidying", "topics", "turns", "walk_stream", "walking", "walks", "weigh",
     )  # fmt: skip
 
     def __init__(
@@ -96,6 +101,7 @@ class Node:
         self.turns: dict[int, int] = {}  # walks started on topics followed before: they go on from there
         self.eras = 0  # subscriptions so far
         self.tidying = False  # whether a Tidy is on its way
+        self.sweeping = False  # whether a Sweep is
 
     def come_back(self, former: "Node") -> None:
         """Go on counting walks where a former self left off: a walk's number is its chance."""
@@ -133,7 +139,7 @@ class Node:
             case TimerFired():
                 return self._fire(event.timer, now)
             case LinkUp():
-                return self.neighbours.link_up(event.contact, now) + self._begin_to_tidy()
+                return self.neighbours.link_up(event.contact, now) + self._begin_to_tidy() + self._begin_to_sweep()
             case LinkDown():
                 effects = self.neighbours.link_down(event, now)
                 return effects + self.finding.link_down(event, now) if self.finding is not None else effects
@@ -192,6 +198,8 @@ class Node:
                 return self._check(timer, now)
             case Tidy():
                 return self._tidy(now)
+            case Sweep():
+                return self._sweep(now)
             case Await():
                 return self.injections.fire(timer, now)
             case _:
@@ -312,6 +320,18 @@ class Node:
         effects += self.events.tidy(now)
         effects += self.neighbours.links.close_idle(now - self.settings.period if timed else now)
         return effects + self.neighbours.keep_alive(now) if timed else effects
+
+    def _begin_to_sweep(self) -> list[Effect]:
+        """With timers, and as long as there are links that no topic uses."""
+        if self.sweeping or self.settings.schedule != "timed" or not self.neighbours.links.has_passing():
+            return []
+        self.sweeping = True
+        return [SetTimer(self.settings.passing, Sweep())]
+
+    def _sweep(self, now: float) -> list[Effect]:
+        self.sweeping = False
+        effects = self.neighbours.links.close_idle(now - self.settings.passing, passing=True)
+        return effects + self._begin_to_sweep()
 
     def _check(self, timer: Check, now: float) -> list[Effect]:
         """Let a topic's manager see to its overlay."""

@@ -29,6 +29,7 @@ CHOICES = {
 LONGEST_WALK = 255  # ours: far beyond any overlay's diameter, and it fits a byte on the wire
 LONGEST_WAIT = 1 << 20  # ours: rounds; longer than any run
 SHORTEST_PERIOD, LONGEST_PERIOD = 0.001, 1e6  # ours, seconds: as fast as a local network, as slow as a fortnight
+PASSING = 5.0  # ours, seconds: longer than a walk takes, or an answer that is still of use
 RETURN = 0.5  # ours: the probability that a node that is gone is back in the next round
 # what plays no part where everything is known at once
 WALKING = ("rounds", "ttl", "schedule", "collect", "learn", "snoop", "adaptive", "slowest", "loss", "churn")
@@ -102,6 +103,11 @@ class Settings:
     def margin(self) -> float:
         """The c of a mean out-degree ln n + c whose overlay is connected with the wanted probability exp(-exp(-c))."""
         return -math.log(-math.log(self.connectivity))
+
+    @property
+    def passing(self) -> float:
+        """Seconds for which a link may idle that no topic has ever used."""
+        return min(PASSING, self.period)
 
     def fan_out(self, members: int) -> int:
         """The fixed view size of a topic: ceil(ln n + c), or everybody else if that is fewer (Kermarrec et al. 2003)."""

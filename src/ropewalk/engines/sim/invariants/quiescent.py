@@ -8,7 +8,7 @@ from ropewalk.engines.sim.population import Population
 from ropewalk.protocols.stan.node import Node
 
 LONGEST_TRIAL = 2.5  # times its patience: two by its rule, and some for a node that was frozen
-LINGERING = 2.5  # periods that a link may idle: one by its rule, one until somebody looks, and some for the way
+LINGERING = 2.5  # times what its rule says that a link may idle: once, once until somebody looks, and some for the way
 
 
 class Quiescent(Invariant):
@@ -53,8 +53,9 @@ def _of_links(machine: Node, population: Population) -> Iterator[str]:
     waiting = [other for other, link in links.items() if link.outbox or not link.up]
     if waiting:
         yield f"tries to reach {waiting}"
-    since = _end(population) - LINGERING * settings.period
-    idle = [other for other, link in links.items() if not link.uses and link.idle_since < since]
+    end = _end(population)
+    since = {True: end - LINGERING * settings.passing, False: end - LINGERING * settings.period}
+    idle = [other for other, link in links.items() if not link.uses and link.idle_since < since[link.passing]]
     if idle and settings.schedule == "timed":
         yield f"has links to {idle}, which it has not used for long"
 

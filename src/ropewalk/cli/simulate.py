@@ -23,7 +23,7 @@ from ropewalk.tables.store import Store
 LEAST_ROUNDS = 5
 OF_ENGINES = {  # what is usual is not the same everywhere
     "schedule": "sync; timed with --engine sim, the only one that can",
-    "manager": "given; scamp with --engine sim where nodes come and go; batch has no other",
+    "manager": "given; scamp with --engine sim where nodes come and go, or --discover; batch has no other",
     "period": "30, with --engine sim",
 }
 KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.values())

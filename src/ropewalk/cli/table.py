@@ -25,7 +25,8 @@ def show_run(document: dict[str, Any]) -> None:
     how = f"{rounds} {HOW[document['settings']['schedule']]}" if walked else "everything known at once"
     manager = document["settings"]["manager"]
     managed = "" if manager == "given" else f", views kept by {manager}"
-    console.print(f"{document['protocol']} in engine {document['settings']['engine']}, {how}{managed}: {sizes}")
+    found = ", members found by discovery (connections: with its links)" if document["settings"]["discover"] else ""
+    console.print(f"{document['protocol']} in engine {document['settings']['engine']}, {how}{managed}{found}: {sizes}")
     table = Table(box=SIMPLE)
     table.add_column("per node")
     for name in ("mean", "change", "p99", "max"):

@@ -20,12 +20,13 @@ from dataclasses import asdict, dataclass, replace
 
 from universes import set_g
 
+from ropewalk.engines.contract import Views
 from ropewalk.engines.sim import timed
 from ropewalk.engines.sim.deliveries import Deliveries
 from ropewalk.engines.sim.network import Network, WideArea
-from ropewalk.engines.sim.population import Act, Population, Views
+from ropewalk.engines.sim.population import Act, Population
 from ropewalk.engines.sim.simulator import Simulator
-from ropewalk.engines.sim.tables import views_of
+from ropewalk.engines.views import views_of
 from ropewalk.protocols.contract import Contact, Event, Node
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.node import Node as StanNode

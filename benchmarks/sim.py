@@ -27,7 +27,7 @@ from ropewalk.engines.sim import timed
 from ropewalk.engines.sim.network import Latency, Network
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Simulator
-from ropewalk.engines.sim.tables import views_of
+from ropewalk.engines.views import views_of
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.seeds import chance, unit

@@ -1,3 +1,35 @@
-"""Ropewalk: interest-aware peer-to-peer publish/subscribe."""
+"""Ropewalk: interest-aware peer-to-peer publish/subscribe. `Node` is a participant, `BlockingNode` one without asyncio."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ropewalk.engines.live.api import Node as Node
+    from ropewalk.engines.live.api import Options as Options
+    from ropewalk.engines.live.api import UndeliverableError as UndeliverableError
+    from ropewalk.engines.live.blocking import BlockingNode as BlockingNode
+    from ropewalk.engines.live.subscriptions import Event as Event
+    from ropewalk.engines.live.subscriptions import SlowConsumerError as SlowConsumerError
+    from ropewalk.engines.live.subscriptions import Subscription as Subscription
 
 __version__ = "0.1.0"
+
+_LATER = {  # loaded when they are asked for: whoever only counts links needs no TLS
+    "BlockingNode": "ropewalk.engines.live.blocking",
+    "Event": "ropewalk.engines.live.subscriptions",
+    "Node": "ropewalk.engines.live.api",
+    "Options": "ropewalk.engines.live.api",
+    "SlowConsumerError": "ropewalk.engines.live.subscriptions",
+    "Subscription": "ropewalk.engines.live.subscriptions",
+    "UndeliverableError": "ropewalk.engines.live.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'ropewalk' has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])

@@ -71,7 +71,7 @@ def test_an_unknown_protocol(refused, universe: Path) -> None:
 
 def test_an_engine_that_cannot_run_it(refused, universe: Path) -> None:
     code, said = refused("simulate", "stan", str(universe), "--engine", "steam")
-    assert (code, said) == (2, "engine 'steam' cannot run stan; say --engine batch or sim.")
+    assert (code, said) == (2, "engine 'steam' cannot run stan; say --engine batch or sim or live.")
 
 
 @pytest.mark.parametrize("master", ["localhost", "spark://head", "local[0]"])
@@ -334,7 +334,7 @@ def test_interrupted_while_spark_starts(elsewhere: Path, sent: signal.Signals) -
         ("--engine sim --schedule sync --manager scamp", "--manager scamp needs --schedule timed"),
         ("--engine sim --schedule sync --period 5", "--period plays no part with --schedule sync"),
         ("--engine sim --period 0", "period is 0.0, but must be from 0.001 to 1000000.0."),
-        ("--engine live", "engine 'live' cannot run stan; say --engine batch or sim."),
+        ("--engine live", "engine live is real nodes on this machine: say `ropewalk cluster` for that."),
         ("--publish 5", "--publish needs nodes that send messages; add --engine sim."),
         ("--discover", "--discover needs --schedule timed (usual with --engine sim)"),
         ("--engine sim --topics-per-event 2", "--topics-per-event plays no part without --publish"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ropewalk.engines.live.wire import KINDS, Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.engines.sim.invariants.bounded import Bounded
 from ropewalk.engines.sim.invariants.caches_bounded import CachesBounded
 from ropewalk.engines.sim.invariants.contract import Moment
@@ -253,3 +254,60 @@ def test_hostile_messages_are_survived(entry: Entry, variant: str, data) -> None
 
 def _target(effect: Send | Connect) -> Contact:
     return effect.to if isinstance(effect, Send) else effect.contact
+
+
+class OnTheWire(Observer):
+    """Sends every message through bytes, as live nodes do, on links of their own."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.codec = Codec(entry.messages)
+        self.links: dict[tuple[int, int], tuple[Numbers, Topics]] = {}
+        self.kinds: set[str] = set()
+
+    def sent(self, sender, send: Send, now: float, copies: int) -> None:
+        numbers, topics = self.links.setdefault((sender.contact.id, send.to.id), (Numbers(), Topics()))
+        number, body = self.codec.encode(send.message, numbers)
+        fresh = fresh_topics(numbers)
+        if fresh is not None:
+            topics.learn(fresh)
+        back = self.codec.decode(number, body, topics)
+        assert back == send.message
+        assert type(back) is type(send.message)
+        self.kinds.add(send.message.kind)
+
+
+@each
+def test_messages_come_back_from_the_wire_as_they_went(entry: Entry, variant: str) -> None:
+    wire = OnTheWire(entry)
+    simulator = town(entry, variant, [], wire)
+    simulator.run(MINUTES / 2)
+    for place, node in enumerate(NODES):
+        event = Event(500 + place, node.id, (TOPICS[place % 2],), b"said")
+        simulator.tell(node.id, Publish(event))
+    simulator.tell(NODES[0].id, Unsubscribe(TOPICS[0]))
+    simulator.tell(NODES[1].id, Leave())
+    simulator.run(MINUTES)
+    assert len(wire.kinds) >= 2
+
+
+@pytest.mark.parametrize("entry", PROTOCOLS.values(), ids=list(PROTOCOLS))
+def test_every_kind_of_message_has_a_number_of_its_own(entry: Entry) -> None:
+    kinds = [message.kind for message in entry.messages]
+    assert set(kinds) <= KINDS.keys()
+    assert len(set(KINDS.values())) == len(KINDS)
+    assert all(32 <= KINDS[kind] < 256 for kind in kinds)
+
+
+@pytest.mark.parametrize("entry", PROTOCOLS.values(), ids=list(PROTOCOLS))
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_any_message_comes_back_as_it_went_or_is_refused(entry: Entry, data) -> None:
+    message = hostile(entry, data)
+    codec, numbers, topics = Codec(entry.messages), Numbers(), Topics()
+    try:
+        number, body = codec.encode(message, numbers)
+        topics.by_number = list(numbers.by_topic)
+        back = codec.decode(number, body, topics)
+    except WireError:
+        return
+    assert back == message

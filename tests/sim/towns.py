@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ropewalk.engines.contract import Views
 from ropewalk.engines.sim import rounds, timed
 from ropewalk.engines.sim.invariants.contract import Invariant
 from ropewalk.engines.sim.invariants.watch import Watch, invariants_of
 from ropewalk.engines.sim.network import Network, Rule
-from ropewalk.engines.sim.population import Act, Population, Views
+from ropewalk.engines.sim.population import Act, Population
 from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.protocols.catalogue import PROTOCOLS, Make
 from ropewalk.protocols.contract import Level

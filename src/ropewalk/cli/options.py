@@ -34,15 +34,17 @@ def common(command: Command) -> Command:
     return as_json(master(debug(command)))
 
 
-def of_fields(parameters: object, usually: dict[str, str] | None = None) -> list[Callable[[Command], Command]]:
+def of_fields(
+    parameters: object, usually: dict[str, str] | None = None, without: Iterable[str] = ()
+) -> list[Callable[[Command], Command]]:
     """An option for each field of a dataclass that has a sentence to say for itself; None where it is not given.
 
-    `usually` says what happens then to those fields for which it is not the field's own default.
+    `usually` says what happens then to those fields for which it is not the field's own default; `without` leaves some out.
     """
     types = get_type_hints(type(parameters))
     found: list[Callable[[Command], Command]] = []
     for each in fields(cast("Any", parameters)):
-        if HELP not in each.metadata:
+        if HELP not in each.metadata or each.name in without:
             continue
         name, type_, usual = f"--{each.name.replace('_', '-')}", types[each.name], getattr(parameters, each.name)
         usual = (usually or {}).get(each.name, usual)

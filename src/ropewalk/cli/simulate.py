@@ -13,7 +13,7 @@ from ropewalk.engines.contract import FINAL, INITIAL, KEEPS, Engine, Keep
 from ropewalk.engines.job import Job
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, Executed, chosen, execute, settings_of, usual_place
-from ropewalk.protocols.catalogue import PROTOCOLS, find
+from ropewalk.protocols.catalogue import PROTOCOLS, Entry, find
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 from ropewalk.protocols.stan.settings import NAME, STRICT, WALKING, Settings
 from ropewalk.report.page import refuse_unwritable, write_report
@@ -86,7 +86,7 @@ def command(
     **told: Any,
 ) -> None:
     """Run a protocol on a workload (the store DIR), store its tables, show its numbers."""
-    entry = find(protocol, engine)
+    entry = _entry(protocol, engine)
     for name in entry.ignored:
         if told[name] is not None:
             raise UsageError(f"--{name} plays no part in {protocol}; drop it.")
@@ -107,13 +107,13 @@ def command(
         seed=seed,
         protocol=protocol,
         engine=engine,
-        keep=_kept(keep),
+        keep=kept_of(keep),
         fitness=fitness,
         partitions=partitions,
         events=publish,
         topics_per_event=topics_per_event or 1,
     )
-    _refuse_of_events(job, topics_per_event)
+    refuse_of_events(job, topics_per_event)
     _refuse_idle(settings, {name for name, value in told.items() if value is not None}, job.keep)
     (_refuse_of_batch if engine == "batch" else _refuse_of_sim)(job, told)
     place = out if out is not None else usual_place(universe, job)
@@ -135,7 +135,14 @@ def command(
         show_run(run.document)
 
 
-def _kept(said: str) -> frozenset[Keep]:
+def _entry(protocol: str, engine: str) -> Entry:
+    if engine == "live":
+        raise UsageError("engine live is real nodes on this machine: say `ropewalk cluster` for that.")
+    return find(protocol, engine)
+
+
+def kept_of(said: str) -> frozenset[Keep]:
+    """What `--keep` names."""
     wanted = [word for word in said.split(",") if word]
     for word in wanted:
         if word not in KEEPS:
@@ -162,7 +169,8 @@ def _refuse_idle(settings: Settings, told: set[str], keep: frozenset[Keep]) -> N
         raise UsageError("--slowest plays no part without --adaptive; add it, or drop --slowest.")
 
 
-def _refuse_of_events(job: Job, topics_per_event: int | None) -> None:
+def refuse_of_events(job: Job, topics_per_event: int | None) -> None:
+    """What makes no sense about events."""
     settings = job.settings
     if topics_per_event is not None and not job.events:
         raise UsageError("--topics-per-event plays no part without --publish; add it, or drop --topics-per-event.")

@@ -28,6 +28,8 @@ class Job:
     partitions: int | None = None  # None: as many as the universe needs
     events: int = 0  # published, in engine sim
     topics_per_event: int = 1
+    processes: int = 2  # in engine live: over which nodes are spread
+    faults: str = ""  # likewise: what is to go wrong
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,6 +50,8 @@ def run_of(universe: Store, job: Job) -> str:
     named = {"universe": universe.manifest.digest, "settings": asdict(job.settings), "seed": job.seed}
     if job.engine != "batch":
         named["engine"] = job.engine
+    if job.faults:
+        named["faults"] = job.faults
     if job.events:
         named["events"] = [job.events, job.topics_per_event]
     return f"{job.protocol}-{digest_of(named)}"

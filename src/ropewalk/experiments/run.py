@@ -9,6 +9,7 @@ from typing import Any
 from ropewalk.engines.batch import run as batch
 from ropewalk.engines.contract import FINAL, INITIAL, Engine, Phase, stage_after
 from ropewalk.engines.job import Job, run_of
+from ropewalk.engines.live import run as live
 from ropewalk.engines.sim import run as sim
 from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.measures.summary import Row, summary
@@ -20,7 +21,8 @@ from ropewalk.tables.schema import MEASURES
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import MANIFEST, Manifest, Store, drafted
 
-SIMULATE = {"batch": batch.simulate, "sim": sim.simulate}
+SIMULATE = {"batch": batch.simulate, "sim": sim.simulate, "live": live.simulate}
+LIVE_PERIOD = 5.0  # seconds: somebody waits for all rounds of them
 FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does
 
 
@@ -43,7 +45,9 @@ def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch", prot
     except (UsageError, TypeError) as error:
         raise InputError(f"{universe.path / MANIFEST} has unusable defaults: {error}") from error
     told = {name: value for name, value in told.items() if value is not None}
-    if engine == "sim":  # real nodes have timers of their own, and whoever comes and goes needs somebody to let it in
+    if engine == "live":
+        said["period"] = LIVE_PERIOD
+    if engine != "batch":  # real nodes have timers of their own, and whoever comes and goes needs somebody to let it in
         said["schedule"] = "timed"
         managed = "manager" not in PROTOCOLS[protocol].ignored
         alone = told.get("churn") or told.get("discover")
@@ -55,6 +59,8 @@ def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch", prot
 def settings_of(universe: Store, job: Job) -> dict[str, Any]:
     """What a run is made from, besides the seed."""
     about = {"protocol": job.protocol, "engine": job.engine, "universe": universe.manifest.name}
+    if job.engine == "live":
+        about |= {"faults": job.faults}
     events = {"publish": job.events, "topics_per_event": job.topics_per_event} if job.events else {}
     return about | asdict(job.settings) | events | {"keep": sorted(job.keep), "fitness": job.fitness}
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 from ropewalk.engines.contract import Keep, Phase
 from ropewalk.engines.job import Job, run_of
-from ropewalk.engines.sim.run import members_of
+from ropewalk.engines.played import members_of
 from ropewalk.errors import UsageError
 from ropewalk.experiments.ingest import ingest
 from ropewalk.experiments.rewire import rewire

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ropewalk.engines.job import Job
+from ropewalk.engines.played import Played
 from ropewalk.engines.sim.deliveries import Deliveries
-from ropewalk.engines.sim.run import Played, stages_of
-from ropewalk.engines.sim.tables import view_columns
+from ropewalk.engines.sim.run import stages_of
 from ropewalk.engines.stages import Longs, topic_columns
+from ropewalk.engines.views import view_columns
 from ropewalk.protocols.stan.kernel import Members
 
 

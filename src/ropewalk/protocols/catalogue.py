@@ -81,7 +81,7 @@ PROTOCOLS = {
         Entry(
             name=stan.NAME,
             sentence="one random overlay per topic, each node's views aligned on the same neighbours (Matos et al.)",
-            engines=("batch", "sim"),
+            engines=("batch", "sim", "live"),
             schedules=get_args(stan.Schedule),
             ignored=(),
             make=_stan,

@@ -9,13 +9,16 @@ A link is one connection between two nodes, whoever asked for it, and both ends 
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from ropewalk.errors import UsageError
 
 HEADER_BYTES = 32  # ours: kind, topic, source, turn and hop, with the frame around them
 ID_BYTES = 8
 MOST_NEIGHBOURS = 256  # ours: on one topic, if its level says nothing else; no rule here asks for as many
+
+Topic = Annotated[int, "topic"]
+"""A topic's id. Messages say so where they carry one, so that a wire can say it in fewer bytes."""
 
 Cause = Literal["closed", "left", "failed"]
 """Why a link is down: an end no longer needs it, an end said good-bye, or it broke or never came up."""
@@ -34,7 +37,7 @@ class Event:
 
     id: int  # nobody else's: two events of one id are one event
     publisher: int
-    topics: tuple[int, ...]
+    topics: tuple[Topic, ...]
     payload: bytes
 
 
@@ -58,7 +61,7 @@ class Message(Protocol):
 class OfTopic:
     """A message that tells of one topic."""
 
-    topic: int
+    topic: Topic
 
     @property
     def topics(self) -> tuple[int, ...]:
@@ -138,7 +141,10 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Enter a network, through nodes that are there. Without it a node knows only whom it is told of with each topic."""
+    """Enter a network, through nodes that are there. Without it a node knows only whom it is told of with each topic.
+
+    Told a second time, it knows more ways in; the secret stays the first.
+    """
 
     seeds: tuple[Contact, ...]  # one that lives suffices; none for the first node of all
     secret: bytes = b""  # what all nodes of the network share and nobody else knows, if there is such a thing
@@ -228,7 +234,15 @@ class Report:
     why: str
 
 
-Effect = Send | SetTimer | Connect | Disconnect | Deliver | Report
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Tell whoever published an event that it is in one of its topics that it does not follow."""
+
+    event: int
+    topic: int
+
+
+Effect = Send | SetTimer | Connect | Disconnect | Deliver | Report | Entered
 
 
 class Node(Protocol):

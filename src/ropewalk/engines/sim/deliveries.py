@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ropewalk.engines.publishing import SETTLED
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Observer, Process
 from ropewalk.protocols.contract import (
@@ -23,7 +24,6 @@ from ropewalk.protocols.contract import (
 )
 
 NEVER = float("inf")
-SETTLED = 3.0  # periods: whoever has followed one of its topics for as long when an event is published must get it
 
 
 def carried_by(message: Message) -> Event | None:

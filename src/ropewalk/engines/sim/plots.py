@@ -7,11 +7,13 @@ as a view has places, so that one team could fill it. They follow what their vic
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from ropewalk.engines.contract import Views
+from ropewalk.engines.publishing import SETTLED
 from ropewalk.engines.sim import timed
-from ropewalk.engines.sim.deliveries import SETTLED, Deliveries, Published
+from ropewalk.engines.sim.deliveries import Deliveries, Published
 from ropewalk.engines.sim.liars import Absorber, Besieger, Liar, Silent, Teaser, among_followers, ground, lying
 from ropewalk.engines.sim.network import Network, WideArea
-from ropewalk.engines.sim.population import Population, Views
+from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.publishing import publications
 from ropewalk.engines.sim.simulator import Simulator
 from ropewalk.protocols.contract import Node

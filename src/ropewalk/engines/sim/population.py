@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ropewalk.engines.contract import Views
 from ropewalk.engines.sim.liars import Liar
 from ropewalk.engines.sim.simulator import NOTICED, Simulator
 from ropewalk.protocols.catalogue import PROTOCOLS, Make
@@ -12,8 +13,6 @@ from ropewalk.protocols.contract import Contact, Event, Join, Leave, Level, Node
 from ropewalk.protocols.stan.node import Node as StanNode
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.seeds import chance, pick
-
-Views = dict[int, dict[int, list[int]]]  # topic -> member -> its neighbours, best first
 
 SEEDS = 3  # ours: nodes that a newcomer is told of, whatever they follow: they may all be gone one day
 INTRODUCED = 3  # ours: whom a newcomer is told of, since the first may be gone before it answers

@@ -1,27 +1,22 @@
-"""Which events are published, when and by whom: all by chance, and all before anything has happened."""
+"""Events that are to be published in a simulation."""
 
+from ropewalk.engines.publishing import PAYLOAD_BYTES, drawn
 from ropewalk.engines.sim.population import Act, Population
 from ropewalk.protocols.contract import Event
-from ropewalk.seeds import chance, pick, unit
+from ropewalk.seeds import chance
 
-PAYLOAD = b"x" * 256  # ours: a short message
+PAYLOAD = b"x" * PAYLOAD_BYTES
 
 
 def publications(population: Population, events: int, topics_per_event: int, begin: float, end: float) -> list[Act]:
-    """So many events, spread evenly over a stretch of time.
-
-    Each has a topic by chance, a publisher by chance among those that follow it, and more topics by chance of the
-    publisher's own. A publisher that is not there at that moment publishes nothing.
-    """
-    seed, topics = population.seed, list(population.members)
-    acts = []
-    for number in range(events):
-        topic = topics[pick(chance(seed, "event topic", number), len(topics))]
-        members = population.members[topic]
-        publisher = members[pick(chance(seed, "publisher", number), len(members))]
-        drawn = {each: chance(seed, "also", number, each) for each in population.follows[publisher] if each != topic}
-        others = sorted(drawn, key=lambda each: (drawn[each], each))[: topics_per_event - 1]
-        event = Event(chance(seed, "event", number), publisher, (topic, *others), PAYLOAD)
-        at = begin + (end - begin) * (number + unit(chance(seed, "published at", number))) / events
-        acts.append(Act(at, publisher, "publish", event=event))
-    return acts
+    """So many events, spread evenly over a stretch of time; see `engines.publishing`."""
+    seed = population.seed
+    return [
+        Act(
+            each.at,
+            each.publisher,
+            "publish",
+            event=Event(chance(seed, "event", each.number), each.publisher, each.topics, PAYLOAD),
+        )
+        for each in drawn(population.members, seed, events, topics_per_event, begin, end)
+    ]

@@ -7,8 +7,9 @@ and go. Round r is played at r seconds, and who crashed before it is missed half
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ropewalk.engines.contract import Views
 from ropewalk.engines.sim.network import Delays
-from ropewalk.engines.sim.population import Population, Views
+from ropewalk.engines.sim.population import Population
 from ropewalk.protocols.contract import Message, TimerFired
 from ropewalk.protocols.stan.node import Tidy
 from ropewalk.protocols.stan.settings import RETURN

@@ -3,63 +3,36 @@
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from ropewalk.engines.contract import FINAL, INITIAL, Phase, stage_after
-from ropewalk.engines.job import Job, Outcome, of_run, run_of, runs_row
+from ropewalk.engines.contract import FINAL, INITIAL, Phase, Views, stage_after
+from ropewalk.engines.job import Job, Outcome
+from ropewalk.engines.played import Delivery, Played, Publication, members_of, stored
+from ropewalk.engines.publishing import stretch
 from ropewalk.engines.sim import rounds, timed
-from ropewalk.engines.sim.deliveries import SETTLED, Deliveries
+from ropewalk.engines.sim.deliveries import Deliveries
 from ropewalk.engines.sim.deliveries import outcome as outcome_of
 from ropewalk.engines.sim.network import Loss as MessageLoss
 from ropewalk.engines.sim.network import Network, Rule, WideArea
-from ropewalk.engines.sim.population import Act, Population, Views
+from ropewalk.engines.sim.population import Act, Population
 from ropewalk.engines.sim.publishing import publications
 from ropewalk.engines.sim.record import Traffic
 from ropewalk.engines.sim.simulator import Observer, Simulator
-from ropewalk.engines.sim.tables import as_arrow, connection_columns, left_by, view_columns, views_of
-from ropewalk.engines.stages import LINK_COLUMNS, Left, Longs, link_rows, topic_columns
-from ropewalk.errors import InputError, UsageError
+from ropewalk.engines.views import left_by, views_of
+from ropewalk.errors import UsageError
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.stan import kernel
-from ropewalk.protocols.stan.settings import NAME, Settings
-from ropewalk.tables.frames import hexadecimal, read_table, write_tables
+from ropewalk.protocols.stan.settings import Settings
+from ropewalk.tables.frames import read_table
 from ropewalk.tables.machine import memory_bytes
-from ropewalk.tables.schema import (
-    CONNECTIONS,
-    DELIVERIES,
-    LINKS,
-    OVERLAYS,
-    PUBLICATIONS,
-    RUNS,
-    SUBSCRIPTIONS,
-    TRAFFIC,
-    VIEWS,
-    Table,
-)
+from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Draft, Store
 
 LINK_BYTES = 1300  # measured by benchmarks/sim.py: a link of a topic, at both ends, with its share of all else
-COUNTED = ("messages", "ids")  # of StaN's walks and replies, by topic; what others send is in `traffic` by kind
-PUBLISHED_AFTER = SETTLED  # periods: from then on there is somebody who must get it
-QUIET = 2  # periods without events at the end: what was lost is asked for again
 OF_MEMORY = 0.6  # ours: the share of the machine that nodes may take; Spark and the tables have the rest
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """What a stage left behind, when it was over, and what was sent since the stage before: node -> kind -> [messages, bytes]."""
-
-    left: Left
-    open: dict[int, int] | None  # node -> links that are open, used or not; None in lock step: those of views
-    at: float
-    sent: dict[int, dict[str, list[int]]]
-    events: dict[str, Any]  # what became of them, at the final stage
-    owed: set[tuple[int, int]]  # likewise: which event to whom
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
@@ -69,23 +42,9 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
         members = members_of(spark, universe)
     deliveries = Deliveries() if job.events else None
     stages = list(stages_of(members, job, phase, deliveries))
-    final = stages[-1].left
-    node_ids = np.unique(members.ids)
-    outcome = Outcome(
-        run=run_of(universe, job),
-        digest=hexadecimal(int(np.bitwise_xor.reduce(kernel.digests(final.members, final.overlays)))),
-        nodes=node_ids.size,
-        topics=members.topics.size,
-        subscriptions=members.ids.size,
-        events=stages[-1].events,
-    )
-    draft.manifest.digest = outcome.digest
     with phase("write the tables"):
-        tables = [(RUNS, runs_row(spark, outcome, job, universe))]
-        for table, rows in [*_tables(stages, node_ids, job), *_event_tables(deliveries, stages[-1].owed)]:
-            tables.append((table, of_run(outcome, table, spark.createDataFrame(rows))))
-        outcome.tables |= write_tables(draft, tables)
-    return outcome
+        rows = _rows(deliveries, stages[-1].owed) if deliveries is not None else (None, [])
+        return stored(spark, universe, job, draft, members, stages, *rows)
 
 
 def stages_of(
@@ -97,8 +56,8 @@ def stages_of(
     observers: list[Observer] = [traffic, *([deliveries] if deliveries is not None else [])]
     population = population_of(members, job, observers)
     initial = views_of(members, kernel.initial(members, job.settings, job.seed))
-    begin, end = PUBLISHED_AFTER * job.settings.period, (job.settings.rounds - QUIET) * job.settings.period
-    acts = publications(population, job.events, job.topics_per_event, begin, end) if job.events else []
+    between = stretch(job.settings.period, job.settings.rounds)
+    acts = publications(population, job.events, job.topics_per_event, *between) if job.events else []
     try:
         for stage, views in _stages(population, initial, traffic, acts, phase):
             if stage in (INITIAL, FINAL) or "rounds" in job.keep:
@@ -112,19 +71,6 @@ def stages_of(
                 traffic.clear()
     finally:
         gc.unfreeze()
-
-
-def members_of(spark: SparkSession, universe: Store) -> kernel.Members:
-    """Who follows what, as arrays."""
-    rows = universe.manifest.tables[SUBSCRIPTIONS.name].rows
-    table = read_table(spark, universe, SUBSCRIPTIONS).toArrow()
-    topics, nodes = (table.column(name).to_numpy() for name in ("topic", "node"))
-    order = np.lexsort((nodes, topics))
-    topics, nodes = topics[order], nodes[order]
-    if rows != nodes.size or np.any((np.diff(topics) == 0) & (np.diff(nodes) == 0)):
-        raise InputError(f"{universe.folder_of(SUBSCRIPTIONS)} is not as its manifest says; make the store again.")
-    names, firsts = np.unique(topics, return_index=True)
-    return kernel.Members(names, np.append(firsts, nodes.size).astype(np.int64), nodes)
 
 
 def _refuse_too_large(spark: SparkSession, universe: Store, settings: Settings) -> None:
@@ -201,74 +147,17 @@ def play(population: Population, acts: list[Act] | None = None) -> Iterator[int]
     return timed.play(population, acts) if population.settings.schedule == "timed" else rounds.play(population)
 
 
-def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[Table, pa.Table]]:
-    stages = [each.left for each in played]
-    views = [as_arrow(each.left.stage, view_columns(each.left, node_ids, each.open)) for each in played]
-    yield VIEWS, pa.concat_tables(views)
-    overlays = []
-    for left in stages:
-        columns = topic_columns(left, fitness=job.fitness, ids="traffic" in job.keep)
-        used = np.flatnonzero(columns["members"])
-        for name in ("digest", *(() if job.protocol == NAME else COUNTED)):
-            columns.pop(name, None)
-        known = as_arrow(left.stage, {name: values[used] for name, values in columns.items()})
-        for name in OVERLAYS.columns:
-            if name not in ("run", *known.column_names):  # not asked for, or not counted
-                known = known.append_column(name, pa.nulls(used.size, pa.float64()))
-        overlays.append(known)
-    yield OVERLAYS, pa.concat_tables(overlays)
-    if "links" in job.keep:
-        batches = [batch for left in stages for batch in link_rows(left)]
-        yield LINKS, pa.Table.from_batches(batches, pa.schema(LINK_COLUMNS))
-    if "connections" in job.keep:
-        pairs = [as_arrow(left.stage, connection_columns(left, node_ids)) for left in stages]
-        yield CONNECTIONS, pa.concat_tables(pairs)
-    if "traffic" in job.keep:
-        rows = [
-            (node, kind, each.at, messages, size)
-            for each in played
-            for node, kinds in each.sent.items()
-            for kind, (messages, size) in kinds.items()
-        ]
-        schema = {
-            "node": pa.int64(),
-            "kind": pa.string(),
-            "at": pa.float64(),
-            "messages": pa.int64(),
-            "bytes": pa.int64(),
-        }
-        counts = [pa.array([row[place] for row in rows], type_) for place, type_ in enumerate(schema.values())]
-        yield TRAFFIC, pa.table(counts, list(schema))
-
-
-def _event_tables(deliveries: Deliveries | None, owed: set[tuple[int, int]]) -> Iterator[tuple[Table, pa.Table]]:
-    if deliveries is None:
-        return
-    published = list(deliveries.ledger.published.values())
-    columns: dict[str, tuple[list[Any], pa.DataType]] = {
-        "event": ([each.event.id for each in published], pa.int64()),
-        "publisher": ([each.event.publisher for each in published], pa.int64()),
-        "topics": ([list(each.event.topics) for each in published], pa.list_(pa.int64())),
-        "size": ([len(each.event.payload) for each in published], pa.int64()),
-        "at": ([each.at for each in published], pa.float64()),
-        "content": ([None for _ in published], pa.string()),
-    }
-    yield PUBLICATIONS, _arrow(columns)
+def _rows(deliveries: Deliveries, owed: set[tuple[int, int]]) -> tuple[list[Publication], list[Delivery]]:
+    known = deliveries.ledger.published.values()
+    published = [
+        Publication(each.event.id, each.event.publisher, each.event.topics, len(each.event.payload), each.at)
+        for each in known
+    ]
     latest = {  # of a node that came back and got it anew, the last
-        (each.event.id, node.me.id): (delivery, (each.event.id, node.me.id) in owed)
-        for each in published
-        for node, delivery in each.delivered.items()
+        (each.event.id, node.me.id): delivery for each in known for node, delivery in each.delivered.items()
     }
-    columns = {
-        "event": ([event for event, _ in latest], pa.int64()),
-        "node": ([node for _, node in latest], pa.int64()),
-        "hops": ([delivery.hops for delivery, _ in latest.values()], pa.int64()),
-        "at": ([delivery.at for delivery, _ in latest.values()], pa.float64()),
-        "copies": ([delivery.copies for delivery, _ in latest.values()], pa.int64()),
-        "owed": ([was_owed for _, was_owed in latest.values()], pa.bool_()),
-    }
-    yield DELIVERIES, _arrow(columns)
-
-
-def _arrow(columns: dict[str, tuple[list[Any], pa.DataType]]) -> pa.Table:
-    return pa.table([pa.array(values, type_) for values, type_ in columns.values()], list(columns))
+    delivered = [
+        Delivery(*key, delivery.hops, delivery.at, delivery.copies, owed=key in owed)
+        for key, delivery in latest.items()
+    ]
+    return published, delivered

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from ropewalk.engines.contract import Views
 from ropewalk.engines.sim import timed
 from ropewalk.engines.sim.invariants.contract import Invariant
 from ropewalk.engines.sim.invariants.everybody_gets_it import EverybodyGetsIt
@@ -29,7 +30,7 @@ from ropewalk.engines.sim.network import (
     WideArea,
     Window,
 )
-from ropewalk.engines.sim.population import Act, Population, Views
+from ropewalk.engines.sim.population import Act, Population
 from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.protocols.catalogue import stan_with
 from ropewalk.protocols.contract import Event, Level, Message

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from ropewalk.engines.contract import Views
 from ropewalk.engines.sim.network import Network
-from ropewalk.engines.sim.population import Act, Population, Views
+from ropewalk.engines.sim.population import Act, Population
 from ropewalk.protocols.stan.settings import RETURN
 from ropewalk.seeds import chance, unit
 

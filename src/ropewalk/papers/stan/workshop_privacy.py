@@ -9,7 +9,7 @@ from ropewalk.engines.job import Job
 from ropewalk.engines.sim.record import Trace
 from ropewalk.engines.sim.run import begin, play, population_of
 from ropewalk.engines.sim.simulator import Observer, Process
-from ropewalk.engines.sim.tables import views_of
+from ropewalk.engines.views import views_of
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Curve, Panel
 from ropewalk.papers.lab import Lab

@@ -91,6 +91,12 @@ class Node:
         share = unit(chance(self.seed, "refresh", self.me.id))  # else those who start together would ask together
         return [SetTimer(share * self.settings.refresh, Refresh()), *self._want(JOIN, now)]
 
+    def know(self, seeds: tuple[Contact, ...], now: float) -> list[Effect]:
+        """Nodes that are a way in, besides those it was told of before."""
+        others = dict.fromkeys(contact for contact in (*self.seeds, *seeds) if contact.id != self.me.id)
+        self.seeds = tuple(others)[-MOST_SEEDS:]
+        return self._want(JOIN, now)
+
     def seek(self, topic: int, now: float) -> list[Effect]:
         """Look for members: they will be in `found`, once; nobody, if there are none to be found."""
         return self._want(("seek", topic), now)

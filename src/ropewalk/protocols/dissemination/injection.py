@@ -9,9 +9,9 @@ way what it published there, and nobody is known to have.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ropewalk.protocols.contract import Contact, Effect, Event, Report, SetTimer
+from ropewalk.protocols.contract import Contact, Effect, Entered, Event, Report, SetTimer
 from ropewalk.protocols.dissemination.messages import Inject, Taken
-from ropewalk.protocols.dissemination.settings import MOST_ENTRANCES, MOST_INJECTED, Settings
+from ropewalk.protocols.dissemination.settings import MOST_ENTRANCES, MOST_INJECTED, MOST_KEPT_BYTES, Settings
 from ropewalk.protocols.links import Links
 
 Seek = Callable[[int, float], list[Effect]]
@@ -47,7 +47,7 @@ class Injections:
 
     def __init__(self, me: int, settings: Settings, links: Links, seek: Seek) -> None:
         self.me, self.settings, self.links, self.seek = me, settings, links, seek
-        self.open: dict[Key, Injected] = {}  # at most MOST_INJECTED
+        self.open: dict[Key, Injected] = {}  # at most MOST_INJECTED, and MOST_KEPT_BYTES
         self.entrances: dict[
             int, tuple[tuple[Contact, ...], float]
         ] = {}  # topic -> members, until when; MOST_ENTRANCES
@@ -56,7 +56,8 @@ class Injections:
         """Get an event into a topic, published now if it does not say when."""
         if (event.id, topic) in self.open:
             return []
-        if len(self.open) >= MOST_INJECTED:
+        waiting = sum(len(injected.event.payload) for injected in self.open.values())
+        if len(self.open) >= MOST_INJECTED or waiting + len(event.payload) > MOST_KEPT_BYTES:
             return self._report(event, topic, "too many others are waiting to get into their topics")
         self.open[event.id, topic] = Injected(event, now if at is None else at)
         return self._try((event.id, topic), now)
@@ -98,9 +99,10 @@ class Injections:
     def taken(self, sender: Contact, taken: Taken) -> list[Effect]:
         """An entrance has let it in."""
         injected = self.open.get((taken.event, taken.topic))
-        if injected is not None and sender.id in injected.handed:
-            del self.open[taken.event, taken.topic]
-        return []
+        if injected is None or sender.id not in injected.handed:
+            return []
+        del self.open[taken.event, taken.topic]
+        return [Entered(taken.event, taken.topic)] if injected.event.publisher == self.me else []
 
     def fire(self, timer: Await, now: float) -> list[Effect]:
         """Nobody has answered, or nobody was found: try others, or give up."""

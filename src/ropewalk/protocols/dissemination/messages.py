@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ropewalk.protocols.contract import AboutTopic, Event
+from ropewalk.protocols.contract import AboutTopic, Event, Topic
 
-Offer = tuple[int, tuple[int, ...]]
+Offer = tuple[int, tuple[Topic, ...]]
 """An event's id, and those of its topics on which sender and receiver are neighbours."""
 
 
@@ -15,7 +15,7 @@ class Push:
 
     kind: ClassVar[str] = "push"
     event: Event
-    topics: tuple[int, ...]  # on which it is sent: those on which sender and receiver are neighbours
+    topics: tuple[Topic, ...]  # on which it is sent: those on which sender and receiver are neighbours
     hops: int  # links it has crossed, this one included
     asked: bool  # it answers a Want
     age: float = (
@@ -59,7 +59,7 @@ class Ids:
     """What is said about events that the other end has named."""
 
     ids: tuple[int, ...]
-    topics: tuple[int, ...]
+    topics: tuple[Topic, ...]
 
     def contacts(self) -> int:
         """Nobody, but an id takes as much."""
@@ -90,7 +90,7 @@ class Inject:
 
     kind: ClassVar[str] = "inject"
     event: Event
-    topic: int
+    topic: Topic
     lead: bool  # spread it at once; others that it is handed to only offer it, so that waves do not meet and cut trees
     age: float = 0.0  # as of a Push
 

@@ -23,6 +23,7 @@ from ropewalk.protocols.dissemination.offers import Offers, offer, told
 from ropewalk.protocols.dissemination.settings import (
     MOST_IDS,
     MOST_KEPT,
+    MOST_KEPT_BYTES,
     MOST_PAYLOAD,
     MOST_SEEN,
     MOST_TOPICS,
@@ -70,6 +71,7 @@ class Node:
         "asking",
         "greeted",
         "kept",
+        "kept_bytes",
         "neighbours",
         "pending",
         "seen",
@@ -81,7 +83,8 @@ class Node:
 
     def __init__(self, settings: Settings, neighbours: NeighboursOn) -> None:
         self.settings, self.neighbours = settings, neighbours
-        self.kept: dict[int, Kept] = {}  # oldest first
+        self.kept: dict[int, Kept] = {}  # oldest first; MOST_KEPT, and MOST_KEPT_BYTES
+        self.kept_bytes = 0  # of their payloads
         self.seen: dict[int, float] = {}  # when each came, oldest first
         self.trees = Trees(settings.misses, neighbours)
         self.asking = Asking(settings, neighbours, self.trees)
@@ -234,7 +237,8 @@ class Node:
             if not push.asked:
                 self.trees.welcome(sender.id, push.topics)
         kept = self.kept[event.id] = Kept(event, push.hops, now - push.age, not push.asked, push.topics, shown)
-        while len(self.kept) > MOST_KEPT:
+        self.kept_bytes += len(event.payload)
+        while len(self.kept) > MOST_KEPT or self.kept_bytes > MOST_KEPT_BYTES:
             self._drop(next(iter(self.kept)))
         leading = _leading(event)
         for contact, topics in self.trees.targets(followed, shown).values():
@@ -337,7 +341,7 @@ class Node:
             del self.seen[next(iter(self.seen))]
 
     def _drop(self, event: int) -> None:
-        del self.kept[event]
+        self.kept_bytes -= len(self.kept.pop(event).event.payload)
         self.pending.pop(event, None)
 
 

@@ -38,5 +38,6 @@ MOST_IDS = 512  # ours: ids in one message
 MOST_ADVERTISERS = 8  # ours: of whom an event can be had, remembered for each
 MOST_INJECTED = 1024  # ours: events of a node's own that have yet to get into a topic
 MOST_ENTRANCES = 256  # ours: topics whose members are remembered to publish on
-MOST_PAYLOAD = 65_536  # ours, bytes: larger things belong elsewhere, with an event that names them
+MOST_PAYLOAD = 1_048_576 + 256  # ours, bytes: a mebibyte, and who says so; larger things belong elsewhere
+MOST_KEPT_BYTES = 64 * 1_048_576  # ours: of all events that can be had, and likewise of those yet to get into a topic
 MOST_TOPICS = 64  # ours: of one event

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ropewalk.protocols.contract import AboutTopic, Contact, OfTopic
+from ropewalk.protocols.contract import AboutTopic, Contact, OfTopic, Topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class KeepAlive:
 
     kind: ClassVar[str] = "keep-alive"
     number: int
-    topics: tuple[int, ...]
+    topics: tuple[Topic, ...]
 
     def contacts(self) -> int:
         """Topics count as much as nodes."""

@@ -261,7 +261,7 @@ class Node:
 
     def _join(self, command: Join, now: float) -> list[Effect]:
         if self.finding is not None:
-            return []
+            return self.finding.discovery.know(command.seeds, now)
         self.finding = Finding(self.me, self.seed, self.neighbours, command, self.of_discovery)
         effects = self.finding.start(now)
         for topic in self.topics:

@@ -56,6 +56,8 @@ def _is_tidying(moment: Moment) -> bool:
 
 def _of_events(events: Events) -> Iterator[Count]:
     yield "events kept", len(events.kept), bounds.MOST_KEPT
+    size = sum(len(kept.event.payload) for kept in events.kept.values())
+    yield "bytes of events kept", max(size, events.kept_bytes), bounds.MOST_KEPT_BYTES
     yield "ids seen", len(events.seen), bounds.MOST_SEEN
     yield "events wanted", len(events.asking.wanted), bounds.MOST_WANTED
     yield "events wanted of one", max(events.asking.first_from.values(), default=0), bounds.MOST_FROM_ONE

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ropewalk.protocols.baselines.gossipsub.settings import MOST_SAID
-from ropewalk.protocols.contract import Contact, Event
+from ropewalk.protocols.contract import Contact, Event, Topic
 
-Ids = tuple[int, tuple[int, ...]]
+Ids = tuple[Topic, tuple[int, ...]]
 """A topic, and events on it by their ids: a message of gossipsub's is an event on one topic."""
 
 
@@ -16,8 +16,8 @@ class Interests:
     """SUBSCRIBE and UNSUBSCRIBE: what the sender follows besides what it has said before, and what no longer."""
 
     kind: ClassVar[str] = "interests"
-    follows: tuple[int, ...]
-    no_longer: tuple[int, ...] = ()
+    follows: tuple[Topic, ...]
+    no_longer: tuple[Topic, ...] = ()
 
     @property
     def topics(self) -> tuple[int, ...]:
@@ -39,7 +39,7 @@ class Publication:
 
     kind: ClassVar[str] = "publication"
     event: Event
-    topic: int
+    topic: Topic
     hops: int  # links it has crossed, this one included
 
     @property
@@ -61,8 +61,8 @@ class Control:
     """All that is to be said on one link at one moment, whatever the topics."""
 
     kind: ClassVar[str] = "control"
-    grafts: tuple[int, ...] = ()  # GRAFT: the receiver is in the sender's mesh
-    prunes: tuple[tuple[int, int], ...] = ()  # PRUNE: it is not, and will not be for so many seconds (1.1)
+    grafts: tuple[Topic, ...] = ()  # GRAFT: the receiver is in the sender's mesh
+    prunes: tuple[tuple[Topic, int], ...] = ()  # PRUNE: it is not, and will not be for so many seconds (1.1)
     haves: tuple[Ids, ...] = ()  # IHAVE: these can be had
     wants: tuple[Ids, ...] = ()  # IWANT: send these
 

@@ -1,10 +1,10 @@
-"""Views of a simulation as the arrays that every engine's tables are made from, and the columns of those tables."""
+"""Views of single nodes as the arrays that every engine's tables are made from, and the columns of those tables."""
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ropewalk.engines.sim.population import Views
+from ropewalk.engines.contract import Views
 from ropewalk.engines.stages import Left, Longs
 from ropewalk.protocols.stan import kernel
 

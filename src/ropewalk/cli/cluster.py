@@ -1,0 +1,148 @@
+"""`ropewalk cluster DIR`: a workload's nodes as real nodes on this machine, with TLS on real sockets; then the measures."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ropewalk.cli import options
+from ropewalk.cli.simulate import kept_of, refuse_of_events
+from ropewalk.cli.spark import spark_for
+from ropewalk.cli.table import show_run
+from ropewalk.cli.talk import Talk, opening_line, say, show_json
+from ropewalk.engines.job import Job
+from ropewalk.engines.live.faults import Fault, faults_of
+from ropewalk.errors import UsageError
+from ropewalk.experiments.run import FROM_WORKLOAD, LIVE_PERIOD, chosen, execute, settings_of, usual_place
+from ropewalk.protocols.catalogue import find
+from ropewalk.protocols.dissemination.settings import MOST_TOPICS
+from ropewalk.protocols.stan.settings import NAME, Settings
+from ropewalk.report.page import refuse_unwritable, write_report
+from ropewalk.tables.machine import cores
+from ropewalk.tables.schema import SUBSCRIPTIONS
+from ropewalk.tables.store import Store
+
+MADE_UP = ("schedule", "loss", "churn", "knowledge")  # what only a simulation has a say in
+USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
+    "manager": "given; scamp with --discover",
+    "period": f"{LIVE_PERIOD:g}",
+}
+MOST_NODES = 2000  # ours: more do not fit a machine, nor the addresses of a cluster that can be parted
+
+
+@click.command(
+    epilog="Example: ropewalk cluster town --publish 200 --topics-per-event 2. Faults, in periods: kill:30%@8, freeze:10%@8+2,"
+    " partition:50%@8+6, restart@8; several with commas between."
+)
+@click.argument("folder", metavar="DIR", type=options.FOLDER)
+@options.seed
+@options.each(options.of_fields(Settings(), USUALLY, MADE_UP))
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    help="Over which nodes are spread.  [default: as many as there are cores; one a node with --faults]",
+)
+@click.option("--publish", metavar="N", type=click.IntRange(0, 1_000_000), default=0, help="Events to publish.")
+@click.option(
+    "--topics-per-event",
+    metavar="M",
+    type=click.IntRange(1, MOST_TOPICS),
+    help="How many of its publisher's topics an event is on, at the most.  [default: 1]",
+)
+@click.option("--faults", metavar="A,B", default="", help="What is to go wrong, and when.")
+@click.option("--keep", default="", metavar="A,B", help="Write or count more: rounds, traffic, links, connections.")
+@click.option("--fitness/--no-fitness", default=True, show_default=True, help="Examine every overlay.")
+@click.option("--out", type=options.FOLDER, help="Folder to make.  [default: runs/RUN, in place of the same run]")
+@options.overwrite
+@click.option("--report", type=options.FOLDER, help="Also write an HTML page here.")
+@options.common
+def command(
+    folder: Path,
+    seed: int,
+    processes: int | None,
+    publish: int,
+    topics_per_event: int | None,
+    faults: str,
+    keep: str,
+    fitness: bool,
+    out: Path | None,
+    overwrite: bool,
+    report: Path | None,
+    master: str | None,
+    as_json: bool,
+    **told: Any,
+) -> None:
+    """Run the nodes of a workload (the store DIR) as real nodes on this machine: TLS, TCP, timers, processes.
+
+    The seed decides first neighbours, events and victims; what happens in between is up to the machine, and never twice the same.
+    """
+    find(NAME, "live")
+    universe = Store.open(folder)
+    universe.folder_of(SUBSCRIPTIONS)
+    settings = chosen(universe, told, "live")
+    job = Job(
+        settings=settings,
+        seed=seed,
+        engine="live",
+        keep=kept_of(keep),
+        fitness=fitness,
+        events=publish,
+        topics_per_event=topics_per_event or 1,
+        processes=processes or cores(),
+        faults=faults,
+    )
+    _refuse(job, universe, told, processes, topics_per_event)
+    place = out if out is not None else usual_place(universe, job)
+    if report is not None:
+        refuse_unwritable(report)
+    opening_line(seed, settings_of(universe, job), place)
+    talk = Talk()
+    session = spark_for(talk, master)
+    run = execute(universe, job, place, overwrite=overwrite or out is None, session=session, phase=talk.phase)
+    if report is not None:
+        write_report(report, run.document, run.rows)
+        say(f"report: {report}")
+    if as_json:
+        show_json(run.document | {"seconds": talk.seconds})
+    else:
+        show_run(run.document)
+
+
+def _refuse(
+    job: Job, universe: Store, told: dict[str, Any], processes: int | None, topics_per_event: int | None
+) -> None:
+    settings = job.settings
+    refuse_of_events(job, topics_per_event)
+    planned = faults_of(job.faults)
+    late = [fault for fault in planned if fault.at + fault.lasts >= settings.rounds]
+    if late:
+        raise UsageError(
+            f"a {late[0].kind} at {late[0].at:g} ends after the last of {settings.rounds} rounds; use more, or have it earlier."
+        )
+    if processes is not None and any(fault.kind != "partition" for fault in planned):
+        raise UsageError(
+            "--processes plays no part where nodes are killed, frozen or restarted: each has its own; drop it."
+        )
+    if "crashes" in job.keep:
+        raise UsageError("--keep crashes is for engine batch only; say --faults kill:30%@8 for real ones.")
+    _refuse_of_managers(settings, told, planned)
+    nodes = universe.manifest.settings.get("nodes")
+    if isinstance(nodes, int) and nodes > MOST_NODES:
+        raise UsageError(f"{nodes} real nodes are more than a machine runs ({MOST_NODES}); use ropewalk simulate.")
+
+
+def _refuse_of_managers(settings: Settings, told: dict[str, Any], planned: list[Fault]) -> None:
+    if settings.manager == "scamp" and not settings.discover:
+        raise UsageError(
+            "--manager scamp goes with --discover in a cluster: that is how nodes find whom to ask; add it."
+        )
+    if settings.discover and settings.manager != "scamp":
+        raise UsageError(
+            f"--discover goes with --manager scamp: with {settings.manager} nodes are handed whole views; drop one."
+        )
+    if any(fault.kind in ("restart", "partition") for fault in planned) and not settings.discover:
+        raise UsageError("nodes that come back, or were parted, must find others again: add --discover.")
+    if settings.discover:
+        for name in ("overlay", "fanout"):
+            if told[name] is not None:
+                raise UsageError(f"--{name} plays no part with --discover: SCAMP makes views itself; drop one.")

@@ -1,0 +1,40 @@
+"""`ropewalk node`: a live node that runs until it is told to stop."""
+
+import json
+from typing import Any
+
+import click
+
+from ropewalk.cli.nodes import FILE, node_of, of_nodes
+from ropewalk.cli.talk import say
+from ropewalk.engines.live.api import Node
+from ropewalk.engines.live.loops import run
+from ropewalk.engines.live.pipes import run_until_stopped
+
+
+@click.command(
+    epilog="Example: ropewalk node --listen 127.0.0.1:7000 --subscribe news. Ctrl-C or SIGTERM: it says good-bye, and leaves."
+)
+@click.option(
+    "--subscribe", metavar="TOPIC", multiple=True, help="A topic to follow and pass on; may be given several times."
+)
+@click.option(
+    "--metrics",
+    type=click.IntRange(0, 65_535),
+    metavar="PORT",
+    help="Answer /metrics and /health there, on this machine only.",
+)
+@click.option("--telemetry", type=FILE, metavar="FILE", help="Write what happens, as lines of JSON.")
+@of_nodes
+def command(**told: Any) -> None:
+    """Run a node until it is told to stop. Prints who and where it is, as one line of JSON."""
+    node, said = node_of(told)
+
+    def ready(node: Node) -> None:
+        print(json.dumps({"id": node.id, "address": node.address, "public_key": node.public_key}), flush=True)
+        for topic in said.get("subscribe", ()):
+            node.subscribe(topic, buffer=1, when_full="drop-oldest")
+        say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
+
+    run(run_until_stopped(node, ready, said.get("telemetry"), said.get("metrics")))
+    say("left.")

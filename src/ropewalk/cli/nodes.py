@@ -1,0 +1,114 @@
+"""Options of the verbs that run a live node, and the node that they describe."""
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ropewalk.cli import options
+from ropewalk.engines.live.api import LIVE, Node, Options
+from ropewalk.engines.live.identity import ClusterCertificate
+from ropewalk.errors import InputError, UsageError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+FILE = click.Path(path_type=Path)
+KNOWN = {  # what a configuration may say, and what kind of thing that is
+    "listen": str, "bootstrap": list, "subscribe": list, "advertise": str, "identity": str, "secret_file": str, "allow_file": str,
+    "authority": str, "certificate": str, "key": str, "sign": bool, "heartbeat": float, "period": float, "metrics": int,
+    "telemetry": str,
+}  # fmt: skip
+PATHS = ("identity", "secret_file", "allow_file", "authority", "certificate", "key", "telemetry")
+
+
+def of_nodes(command: Command) -> Command:
+    """Where a node is, whom it knows, who it is, and whom it lets in."""
+    return options.each(
+        [
+            click.option("--listen", metavar="HOST:PORT|none", help="Where others can call; port 0 is any that is free; none: it only calls.  [default: 127.0.0.1:0]"),
+            click.option("--bootstrap", metavar="HOST:PORT", multiple=True, help="A node that is there; may be given several times."),
+            click.option("--advertise", metavar="HOST[:PORT]", help="Where others reach it, if not where it listens."),
+            click.option("--identity", type=FILE, metavar="DIR", help="Where its key is kept, made if there is none.  [default: a new key every time]"),
+            click.option("--secret-file", type=FILE, help="What all nodes of the network share: others do not get in."),
+            click.option("--allow-file", type=FILE, help="Public keys, one a line, of the nodes that it talks to."),
+            click.option("--authority", type=FILE, help="The certificate that has signed those of all nodes; with --certificate and --key."),
+            click.option("--certificate", type=FILE, help="This node's certificate."),
+            click.option("--key", type=FILE, help="Its Ed25519 key."),
+            click.option("--sign/--no-sign", default=None, help="Sign what it publishes.  [default: off]"),
+            click.option("--heartbeat", type=float, help="Seconds until it says that it lives.  [default: 1]"),
+            click.option("--period", type=float, help=f"Seconds from one walk to the next.  [default: {LIVE.period:g}]"),
+            click.option("--config", type=FILE, help="A TOML file that says all of this; what is given besides counts more."),
+            options.debug,
+        ]
+    )(command)  # fmt: skip
+
+
+def node_of(told: dict[str, Any]) -> tuple[Node, dict[str, Any]]:
+    """The node that is described, and all that is said about it."""
+    said = _configured(told.pop("config", None)) | {
+        name: value for name, value in told.items() if value not in (None, ())
+    }
+    listen = said.get("listen", "127.0.0.1:0")
+    cluster = _cluster(said)
+    chosen: dict[str, Any] = {
+        name: said[name] for name in ("identity", "advertise", "sign", "heartbeat") if name in said
+    }
+    if "secret_file" in said:
+        chosen["secret"] = _secret(said["secret_file"])
+    if "allow_file" in said:
+        chosen["allow"] = frozenset(_text(said["allow_file"]).split())
+    settings = replace(LIVE, period=said["period"]) if "period" in said else LIVE
+    node_options = Options(cluster=cluster, settings=settings, **chosen)
+    return Node(None if listen == "none" else listen, said.get("bootstrap", ()), node_options), said
+
+
+def _configured(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        said = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is no TOML: {error}.") from None
+    found: dict[str, Any] = {}
+    for name, value in said.items():
+        key = name.replace("-", "_")
+        if key not in KNOWN:
+            raise InputError(f"{path} says {name!r}, which means nothing here; it may say: {', '.join(KNOWN)}.")
+        kind = KNOWN[key]
+        if not isinstance(value, (int, float) if kind is float else kind) or (
+            kind is float and isinstance(value, bool)
+        ):
+            raise InputError(f"{path} says {name} = {value!r}, which must be a {_words(kind)}.")
+        found[key] = path.parent / str(value) if key in PATHS else value
+    return found
+
+
+def _words(kind: type) -> str:
+    return {str: "text in quotes", list: "list", bool: "true or false", float: "number", int: "whole number"}[kind]
+
+
+def _cluster(said: dict[str, Any]) -> ClusterCertificate | None:
+    given = [name for name in ("authority", "certificate", "key") if name in said]
+    if not given:
+        return None
+    if len(given) < 3:  # noqa: PLR2004  all of them
+        raise UsageError(f"--{given[0]} alone does not do: give --authority, --certificate and --key.")
+    return ClusterCertificate(said["authority"], said["certificate"], said["key"])
+
+
+def _secret(path: Path) -> bytes:
+    secret = _text(path).strip().encode()
+    if not secret:
+        raise InputError(f"{path} is empty, but must hold the network's secret.")
+    return secret
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no text.") from None

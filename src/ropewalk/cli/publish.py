@@ -1,0 +1,39 @@
+"""`ropewalk publish`: every line on standard input becomes an event."""
+
+import io
+import sys
+from typing import Any
+
+import click
+
+from ropewalk.cli.nodes import node_of, of_nodes
+from ropewalk.cli.talk import say
+from ropewalk.engines.live.loops import run
+from ropewalk.engines.live.pipes import publish_lines
+from ropewalk.errors import RunError, UsageError
+
+
+@click.command(epilog="Example: echo hello | ropewalk publish news --bootstrap 127.0.0.1:7000")
+@click.argument("topics", nargs=-1, required=True, metavar="TOPIC...")
+@click.option("--message", metavar="TEXT", help="Publish this instead of what is on standard input.")
+@click.option(
+    "--json-lines",
+    is_flag=True,
+    help='Lines are JSON: {"payload": "..."} or {"payload64": "..."}, and "topics" if they differ.',
+)
+@of_nodes
+def command(topics: tuple[str, ...], message: str | None, json_lines: bool, **told: Any) -> None:
+    """Publish every line of standard input as an event on all TOPICs, then leave.
+
+    Exit code 4 if an event did not get into one of its topics: nobody there could be reached.
+    """
+    if message is not None and json_lines:
+        raise UsageError("--message and --json-lines exclude each other; drop one.")
+    node, said = node_of(told)
+    if not said.get("bootstrap"):
+        raise UsageError("nobody would hear it: add --bootstrap HOST:PORT of a node that is there.")
+    source = sys.stdin.buffer if message is None else io.BytesIO(message.encode())
+    published, lost = run(publish_lines(node, source, topics, as_json=json_lines, failed=say))
+    say(f"published {published - lost} of {published} events.")
+    if lost:
+        raise RunError(f"{lost} of {published} events did not get into all their topics.")

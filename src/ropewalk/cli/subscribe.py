@@ -1,0 +1,52 @@
+"""`ropewalk subscribe`: every event becomes a line on standard output."""
+
+import sys
+from typing import Any, get_args
+
+import click
+
+from ropewalk.cli.nodes import node_of, of_nodes
+from ropewalk.cli.talk import say
+from ropewalk.engines.live.loops import run
+from ropewalk.engines.live.pipes import as_line, write_events
+from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+
+
+@click.command(epilog="Example: ropewalk subscribe news --listen 127.0.0.1:7000")
+@click.argument("topics", nargs=-1, required=True, metavar="TOPIC...")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="Leave after so many events.  [default: never]")
+@click.option("--json-lines", is_flag=True, help="Write events as JSON: who published, on which topics, and what.")
+@click.option("--signed", is_flag=True, help="Take signed events only.")
+@click.option(
+    "--buffer", type=click.IntRange(1), default=BUFFER, show_default=True, help="Events that may wait to be written."
+)
+@click.option(
+    "--when-full",
+    type=click.Choice(get_args(WhenFull)),
+    default="wait",
+    show_default=True,
+    help="What to do about more.",
+)
+@of_nodes
+def command(
+    topics: tuple[str, ...],
+    count: int | None,
+    json_lines: bool,
+    signed: bool,
+    buffer: int,
+    when_full: WhenFull,
+    **told: Any,
+) -> None:
+    """Write every event on one of TOPICs to standard output, one a line, until told to stop."""
+    node, _ = node_of(told)
+
+    def subscribe() -> Subscription:
+        say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
+        return node.subscribe(*topics, buffer=buffer, when_full=when_full, signed=signed)
+
+    def write(event: Event) -> None:
+        sys.stdout.buffer.write((as_line(event) if json_lines else event.payload) + b"\n")
+        sys.stdout.buffer.flush()
+
+    got = run(write_events(node, subscribe, write, count))
+    say(f"{got} events; left.")

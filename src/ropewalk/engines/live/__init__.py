@@ -1,0 +1,1 @@
+"""The live engine: the protocols' state machines on real sockets."""

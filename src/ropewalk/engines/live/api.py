@@ -1,0 +1,426 @@
+"""A node in your own program: publish to topics, subscribe to topics, and nothing in between but other nodes.
+
+async with Node(bootstrap=["10.0.0.1:7000"]) as node:
+    async with node.subscribe("news", "sport") as events:
+        await node.publish(b"hello", topics=["news"])
+        async for event in events: ...
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from secrets import token_bytes
+from types import TracebackType
+from typing import Any, Self
+
+from ropewalk.engines.live.connection import Ending
+from ropewalk.engines.live.driver import Driver
+from ropewalk.engines.live.envelope import MOST_SAID, Letter, seal, unseal
+from ropewalk.engines.live.gate import Gate, Verdict
+from ropewalk.engines.live.handshake import Terms
+from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identity, of_cluster, topic_of
+from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+from ropewalk.engines.live.transport import HEARTBEAT, Transport, place
+from ropewalk.engines.live.wire import Codec
+from ropewalk.errors import InputError, RopewalkError, RunError, UsageError
+from ropewalk.protocols import contract
+from ropewalk.protocols.catalogue import PROTOCOLS, stan_with
+from ropewalk.protocols.contract import Contact, Deliver, Entered, Join, Leave, Publish, Report, Subscribe, Unsubscribe
+from ropewalk.protocols.dissemination.messages import Inject, Push
+from ropewalk.protocols.dissemination.settings import MOST_TOPICS
+from ropewalk.protocols.dissemination.settings import Settings as EventSettings
+from ropewalk.protocols.stan.settings import NAME, Settings
+from ropewalk.seeds import chance
+
+EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  hosts at which one listens and nobody can call
+ROOM = 5.0  # ours, seconds: how long publishing waits for slow neighbours; what they have no room for then is counted
+RETRY = (0.5, 30.0)  # ours, seconds: between attempts to reach a bootstrap node, the first and the longest
+JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node
+MOST_CAME = 65_536  # ours: events of which copies are counted
+MOST_BANNED = 1024  # ours: nodes that have sent what was rejected, for as long as this one runs
+# ADR 17 says why; the period is a third of the paper's, so that newcomers are soon among others
+LIVE = Settings(
+    schedule="timed", manager="scamp", weight="keyed", learn=True, discover=True, period=10.0, connectivity=0.999
+)
+LIVE_EVENTS = EventSettings(entry=2.0)  # somebody waits for it: a link over the widest area is open by then
+log = logging.getLogger(__name__)
+
+Validator = Callable[[Event], "Verdict | Awaitable[Verdict]"]
+"""What is to become of an event on a topic: accept it, ignore it, or reject it, which counts against who sent it."""
+
+
+class UndeliverableError(RunError):
+    """An event did not get into some of its topics."""
+
+    def __init__(self, failed: dict[str, str]) -> None:
+        self.failed = failed  # topic -> why
+        said = "; ".join(f"{topic!r}: {why}" for topic, why in failed.items())
+        super().__init__(f"the event did not get into {said}.")
+
+
+class NotRunningError(UsageError):
+    """The node has not been started, or has left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What can be chosen about a node, besides where it is and whom it knows."""
+
+    identity: Path | None = None  # where its key is kept, or will be; None: a new one, kept nowhere
+    advertise: str | None = None  # HOST or HOST:PORT at which others reach it, if not where it listens
+    call_from: str | None = None  # the address of this machine from which it calls others, if it has several
+    secret: bytes = b""  # what all nodes of the network share: others do not get in
+    allow: frozenset[str] | None = None  # public keys, in hex, of those it talks to; None: everybody
+    cluster: ClusterCertificate | None = None  # only with whom the same authority has certified
+    sign: bool = False  # its own events
+    heartbeat: float = HEARTBEAT
+    settings: Settings = field(default=LIVE)
+    events: EventSettings = field(default=LIVE_EVENTS)
+
+    def __post_init__(self) -> None:
+        if self.heartbeat <= 0:
+            raise UsageError(f"heartbeat is {self.heartbeat}, but must be above 0 seconds.")
+        for key in self.allow or ():
+            try:
+                sound = len(bytes.fromhex(key)) == KEY_BYTES
+            except ValueError:
+                sound = False
+            if not sound:
+                raise UsageError(f"{key!r} on the list of allowed nodes is no public key: it takes 64 hex digits.")
+        if self.identity is not None and self.cluster is not None:
+            raise UsageError("a node with a cluster's certificate has its key with it; drop the identity.")
+
+
+class Node:
+    """One participant of a network."""
+
+    def __init__(
+        self, listen: str | None = "127.0.0.1:0", bootstrap: Iterable[str] = (), options: Options | None = None
+    ) -> None:
+        self.options = options or Options()
+        self._listen = None if listen is None else place(listen)
+        self.bootstrap = tuple(bootstrap)
+        for address in self.bootstrap:
+            place(address)
+        self.identity = _identity(self.options)
+        self._subscriptions: dict[int, list[Subscription]] = {}  # by topic
+        self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
+        self._banned: dict[bytes, None] = {}  # MOST_BANNED
+        self._published = 0
+        self._salt = token_bytes(8)
+        self._unreached = ""  # why the last bootstrap node was not
+        self._running = False
+        self._joining: asyncio.Task[None] | None = None
+        self._emptied = asyncio.Event()  # somebody has read something
+        self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
+        self.address = ""
+        self.counts = {"published": 0, "delivered": 0, "copies": 0}
+        # for whoever looks on
+        self.published: Callable[[contract.Event], None] = lambda _: None
+        self.delivered: Callable[[contract.Event, int], None] = lambda _, __: None
+        self.came_again: Callable[[int], None] = lambda _: None
+        self.followed: Callable[[int, bool], None] = lambda _, __: None
+        self._came: OrderedDict[int, None] = OrderedDict()  # events, so that copies are known; MOST_CAME
+
+    @property
+    def id(self) -> str:
+        """Who it is, as others see it."""
+        return f"{self.identity.id:016x}"
+
+    @property
+    def public_key(self) -> str:
+        """Its public key, in hex: what goes on the list of allowed nodes of others."""
+        return self.identity.public.hex()
+
+    # Coming and going
+
+    async def start(self) -> Self:
+        """Listen, and find the others."""
+        if self._running:
+            return self
+        options = self.options
+        allowed = None if options.allow is None else {bytes.fromhex(key) for key in options.allow}
+
+        def admits(public: bytes) -> bool:
+            return public not in self._banned and (allowed is None or public in allowed)
+
+        terms = Terms(
+            self.identity, "", NAME, secret=options.secret, admits=admits, certified=options.cluster is not None
+        )
+        codec = Codec(PROTOCOLS[NAME].messages)
+        self.transport = Transport(terms, codec, options.cluster, options.heartbeat, options.call_from)
+        if self._listen is not None:
+            host, port = self._listen
+            self.address = _advertised(host, await self.transport.listen(host, port), options.advertise)
+            self.transport.terms = replace(terms, address=self.address)
+        self.driver = Driver(self._machine(), self.transport)
+        self.gate = Gate(self.driver.receive, self._ban)
+        self.gate.is_full = self._is_full
+        self.transport.heard = self._heard
+        self.driver.deliver, self.driver.report = self._deliver, self._report
+        self.driver.entered, self.driver.linked = self._entered, self._linked
+        self.transport.begin()
+        self._running = True
+        if options.settings.discover:
+            self._joining = asyncio.create_task(self._join())
+        return self
+
+    async def leave(self) -> None:
+        """Say good-bye: what nobody else has yet is handed on, and subscriptions end."""
+        if not self._running:
+            return
+        self._running = False
+        if self._joining is not None:
+            self._joining.cancel()
+            await asyncio.gather(self._joining, return_exceptions=True)
+        await self.gate.close()
+        self.driver.tell(Leave())
+        self.driver.stop()
+        await self.transport.close()
+        for subscriptions in list(self._subscriptions.values()):
+            for subscription in list(subscriptions):
+                await subscription.close()
+
+    async def __aenter__(self) -> Self:
+        """Start."""
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave."""
+        await self.leave()
+
+    # Events
+
+    def subscribe(
+        self, *topics: str, buffer: int = BUFFER, when_full: WhenFull = "wait", signed: bool = False
+    ) -> Subscription:
+        """Follow these topics from now on: read events from what is returned. `signed`: others than signed ones are rejected."""
+        self._must_run()
+        if not topics:
+            raise UsageError("a subscription has no topic, but needs one at least.")
+        return self.follow({topic_of(topic): topic for topic in topics}, {}, buffer, when_full, signed=signed)
+
+    def follow(
+        self,
+        topics: dict[int, str],
+        contacts: dict[int, tuple[Contact, ...]],
+        buffer: int = BUFFER,
+        when_full: WhenFull = "wait",
+        *,
+        signed: bool = False,
+    ) -> Subscription:
+        """As `subscribe`, with ids of topics and whom to begin with."""
+        subscription = Subscription(topics, buffer, when_full, self._unsubscribe)
+        subscription.emptied = partial(self._has_room, tuple(topics))
+        for topic in topics:
+            if signed:
+                self.gate.must_be_signed.add(topic)
+            known = self._subscriptions.setdefault(topic, [])
+            known.append(subscription)
+            if len(known) == 1:
+                self.followed(topic, True)
+                self.driver.tell(Subscribe(topic, contacts.get(topic, ())))
+        return subscription
+
+    def validate(self, topic: str, validator: Validator | None) -> None:
+        """Have every event on a topic judged before it is delivered or passed on; None: no longer."""
+        self._must_run()
+        if validator is None:
+            self.gate.judges.pop(topic_of(topic), None)
+            return
+
+        def judge(_: int, event: contract.Event, letter: Letter) -> "Verdict | Awaitable[Verdict]":
+            return validator(self._told(event, letter, 0, {topic_of(topic): topic}))
+
+        self.gate.judges[topic_of(topic)] = judge
+
+    async def publish(self, payload: bytes, topics: Iterable[str]) -> str:
+        """Get something to everybody who follows one of these topics; the id of the event.
+
+        Waits while neighbours are too slow, and, for topics that are not subscribed to here, until a member has it. Raises
+        UndeliverableError if none of a topic can be reached.
+        """
+        self._must_run()
+        named = {topic_of(topic): topic for topic in topics}
+        if not named or len(named) > MOST_TOPICS:
+            raise UsageError(f"an event has {len(named)} topics, but must have from 1 to {MOST_TOPICS}.")
+        if len(payload) > MOST_SAID:
+            raise UsageError(f"an event of {len(payload)} bytes is too large: {MOST_SAID} are carried at the most.")
+        return f"{await self.publish_on(payload, named):016x}"
+
+    async def publish_on(self, payload: bytes, topics: dict[int, str]) -> int:
+        """As `publish`, with ids of topics."""
+        if self._joining is not None and not all(self.driver.machine.follows(topic) for topic in topics):
+            try:
+                async with asyncio.timeout(JOINED):
+                    await self.joined.wait()
+            except TimeoutError:
+                why = f"no bootstrap node could be reached ({self._unreached})"
+                raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
+        await self._room(topics)
+        self._published += 1
+        number = chance(self.identity.id, "event", int.from_bytes(self._salt, "big") >> 1, self._published)
+        signer = self.identity if self.options.sign else None
+        ids = tuple(topics)
+        event = contract.Event(number, self.identity.id, ids, seal(number, ids, payload, signer))
+        loop = asyncio.get_running_loop()
+        strange = [topic for topic in ids if not self.driver.machine.follows(topic)]
+        confirming = {topic: loop.create_future() for topic in strange}
+        for topic, future in confirming.items():
+            self._confirming[number, topic] = future
+        self.counts["published"] += 1
+        self.published(event)
+        try:
+            self.driver.tell(Publish(event))
+            self._hand_out(event, 0)  # whoever subscribed at this very node
+            if confirming:
+                await asyncio.wait(confirming.values())
+        finally:
+            for topic in confirming:
+                self._confirming.pop((number, topic), None)
+        failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
+        if failed:
+            raise UndeliverableError(failed)
+        return number
+
+    # What the driver tells
+
+    def _heard(self, sender: Contact, message: Any) -> None:
+        if isinstance(message, Push | Inject):
+            event = message.event.id
+            if event in self._came:
+                self.counts["copies"] += 1
+                self.came_again(event)
+            self._came[event] = None
+            if len(self._came) > MOST_CAME:
+                self._came.popitem(last=False)
+        self.gate.receive(sender, message)
+
+    def _deliver(self, deliver: Deliver) -> None:
+        self.counts["delivered"] += 1
+        self.delivered(deliver.event, deliver.hops)
+        self._hand_out(deliver.event, deliver.hops)
+
+    def _hand_out(self, event: contract.Event, hops: int) -> None:
+        letter = unseal(event.payload)
+        if letter is None:
+            return
+        readers = {id(each): each for topic in event.topics for each in self._subscriptions.get(topic, ())}
+        for reader in readers.values():
+            reader.put(self._told(event, letter, hops, reader.topics))
+
+    def _told(self, event: contract.Event, letter: Letter, hops: int, names: dict[int, str]) -> Event:
+        topics = tuple(names[topic] for topic in event.topics if topic in names)
+        return Event(
+            letter.said, topics, f"{event.publisher:016x}", letter.public is not None, f"{event.id:016x}", hops
+        )
+
+    def _report(self, report: Report) -> None:
+        self._confirm(report.event.id, report.topic, report.why)
+
+    def _entered(self, entered: Entered) -> None:
+        self._confirm(entered.event, entered.topic, "")
+
+    def _confirm(self, event: int, topic: int, why: str) -> None:
+        future = self._confirming.get((event, topic))
+        if future is not None and not future.done():
+            future.set_result(why)
+
+    def _linked(self, contact: Contact, ending: Ending | None) -> None:
+        if ending is not None:
+            self.gate.forget(contact.id)
+
+    def _has_room(self, topics: tuple[int, ...]) -> None:
+        self._emptied.set()
+        self.gate.has_room(topics)
+
+    def _is_full(self, topics: tuple[int, ...]) -> bool:
+        return any(each.is_full for topic in topics for each in self._subscriptions.get(topic, ()))
+
+    def _ban(self, contact: Contact) -> None:
+        connection = self.transport.links.get(contact.id)
+        if connection is not None and connection.other is not None:
+            self._banned[connection.other.public] = None
+            if len(self._banned) > MOST_BANNED:
+                del self._banned[next(iter(self._banned))]
+            connection.abort(Ending("failed", "evicted: it sent what was rejected"))
+
+    # How it does it
+
+    def _machine(self) -> contract.Node:
+        """Its chances, and the key by which it ranks others, are nobody else's to know, and others at every start."""
+        seed = int.from_bytes(token_bytes(8), "big") >> 1
+        make = stan_with(of_events=self.options.events)
+        return make(Contact(self.identity.id, self.address), self.options.settings, seed, None)
+
+    async def _join(self) -> None:
+        """Reach a bootstrap node, however long it takes; then the others."""
+        if not self.bootstrap:
+            self.driver.tell(Join((), self.options.secret))
+            self.joined.set()
+            return
+        missing, delay = list(self.bootstrap), RETRY[0]
+        while missing:
+            reached = []
+            for address in list(missing):
+                try:
+                    reached.append(await self.transport.greet(address))
+                except (RopewalkError, OSError) as error:
+                    self._unreached = str(error).rstrip(".") or type(error).__name__
+                    log.info("bootstrap node %s is not there yet: %s", address, self._unreached)
+                else:
+                    missing.remove(address)
+            if reached:
+                self.driver.tell(Join(tuple(reached), self.options.secret))
+                self.joined.set()
+            await asyncio.sleep(delay if missing else 0)
+            delay = min(RETRY[1], 2 * delay)
+
+    async def _room(self, topics: Iterable[int]) -> None:
+        """Wait for neighbours, and for readers here, that cannot keep up."""
+        while self._is_full(tuple(topics)):
+            self._emptied.clear()
+            await self._emptied.wait()
+        full = [each.room.wait() for each in self.transport.links.values() if not each.room.is_set()]
+        if full:
+            waiting = [asyncio.ensure_future(each) for each in full]
+            await asyncio.wait(waiting, timeout=ROOM)
+            for each in waiting:
+                each.cancel()
+
+    def _unsubscribe(self, subscription: Subscription) -> None:
+        for topic in subscription.topics:
+            known = self._subscriptions.get(topic, [])
+            if subscription in known:
+                known.remove(subscription)
+            if not known and topic in self._subscriptions:
+                del self._subscriptions[topic]
+                self.gate.must_be_signed.discard(topic)
+                if self._running:
+                    self.followed(topic, False)
+                    self.driver.tell(Unsubscribe(topic))
+
+    def _must_run(self) -> None:
+        if not self._running:
+            raise NotRunningError("this node is not running: start it with `async with`, or `await node.start()`.")
+
+
+def _identity(options: Options) -> Identity:
+    if options.cluster is not None:
+        return of_cluster(options.cluster)
+    return Identity.fresh() if options.identity is None else Identity.kept_in(options.identity)
+
+
+def _advertised(host: str, port: int, said: str | None) -> str:
+    """Where others reach it."""
+    if said is not None:
+        return said if said.rpartition(":")[2].isdecimal() and ":" in said else f"{said}:{port}"
+    if host in EVERYWHERE:
+        raise InputError(f"a node that listens at {host}:{port} must say where others reach it; add --advertise HOST.")
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

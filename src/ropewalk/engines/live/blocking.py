@@ -1,0 +1,162 @@
+"""A node for programs that do not use asyncio: every call returns when it is done. The node itself runs in a thread.
+
+with BlockingNode(bootstrap=["10.0.0.1:7000"]) as node:
+    node.publish(b"hello", topics=["news"])
+    for event in node.subscribe("news"): ...
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Iterator
+from concurrent.futures import CancelledError, Future
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from ropewalk.engines.live.api import Node, NotRunningError, Options
+from ropewalk.engines.live.loops import new_loop
+from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+
+T = TypeVar("T")
+
+
+class BlockingSubscription:
+    """Events of some topics, one after the other: `for event in subscription`."""
+
+    def __init__(self, node: "BlockingNode", inner: Subscription) -> None:
+        self._node, self._inner = node, inner
+
+    @property
+    def dropped(self) -> int:
+        """Events that were lost because nobody read them in time."""
+        return self._inner.dropped
+
+    def get(self, timeout: float | None = None) -> Event | None:
+        """The next event; None if the subscription has ended. Raises TimeoutError if it takes longer."""
+        return self._node.ask(self._next(timeout))
+
+    def close(self) -> None:
+        """Follow these topics no longer."""
+        self._node.ask(self._inner.close())
+
+    async def _next(self, timeout: float | None) -> Event | None:  # noqa: ASYNC109  the caller knows no other way
+        async with asyncio.timeout(timeout):
+            return await anext(self._inner, None)
+
+    def __iter__(self) -> Iterator[Event]:
+        """Every event, as it comes; ends when the subscription is closed or its node has left."""
+        while True:
+            try:
+                event = self.get()
+            except (CancelledError, NotRunningError):
+                return
+            if event is None:
+                return
+            yield event
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Follow them no longer."""
+        self.close()
+
+
+class BlockingNode:
+    """One participant of a network, in a thread of its own."""
+
+    def __init__(
+        self, listen: str | None = "127.0.0.1:0", bootstrap: Iterable[str] = (), options: Options | None = None
+    ) -> None:
+        self._made = (listen, tuple(bootstrap), options)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._node: Node | None = None
+
+    @property
+    def node(self) -> Node:
+        """The node inside; it belongs to another thread."""
+        if self._node is None:
+            raise NotRunningError("this node is not running: start it with `with`, or `node.start()`.")
+        return self._node
+
+    @property
+    def id(self) -> str:
+        """Who it is, as others see it."""
+        return self.node.id
+
+    @property
+    def address(self) -> str:
+        """Where others reach it."""
+        return self.node.address
+
+    def start(self) -> Self:
+        """Listen, and find the others."""
+        if self._node is not None:
+            return self
+        loop = self._loop = new_loop()
+        self._thread = threading.Thread(target=loop.run_forever, name="ropewalk node", daemon=True)
+        self._thread.start()
+        try:
+            self._node = self.ask(self._started())
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def leave(self) -> None:
+        """Say good-bye, and end the thread."""
+        if self._node is not None:
+            self.ask(self._node.leave())
+            self._node = None
+            self._end()
+
+    def subscribe(
+        self, *topics: str, buffer: int = BUFFER, when_full: WhenFull = "wait", signed: bool = False
+    ) -> BlockingSubscription:
+        """Follow these topics from now on."""
+        node = self.node
+
+        async def subscribed() -> Subscription:
+            return node.subscribe(*topics, buffer=buffer, when_full=when_full, signed=signed)
+
+        return BlockingSubscription(self, self.ask(subscribed()))
+
+    def publish(self, payload: bytes, topics: Iterable[str]) -> str:
+        """Get something to everybody who follows one of these topics; the id of the event. See `Node.publish`."""
+        return self.ask(self.node.publish(payload, topics))
+
+    def ask(self, work: Coroutine[Any, Any, T]) -> T:
+        """Have the node's thread do something, and wait for it."""
+        if self._loop is None:
+            work.close()
+            raise NotRunningError("this node has left.")
+        future: Future[T] = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    async def _started(self) -> Node:
+        return await Node(*self._made).start()
+
+    def _end(self) -> None:
+        assert self._loop is not None
+        assert self._thread is not None
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        self._loop = self._thread = None
+
+    def __enter__(self) -> Self:
+        """Start."""
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave."""
+        self.leave()

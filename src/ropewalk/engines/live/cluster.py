@@ -1,0 +1,329 @@
+"""The nodes of a universe as real nodes on this machine: started, subscribed, loaded with events, and made to fail.
+
+Nodes run in processes of their own: several in each, or one in each where they are to be killed or frozen. All that they do
+is in their telemetry, which is read when everything is over.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ropewalk.engines.contract import FINAL, INITIAL, Views, stage_after
+from ropewalk.engines.live.faults import Fault
+from ropewalk.engines.live.proxy import Proxy, inside
+from ropewalk.engines.live.transport import HEARTBEAT
+from ropewalk.engines.live.worker import LONGEST
+from ropewalk.engines.publishing import PAYLOAD_BYTES, Drawn
+from ropewalk.errors import RunError
+from ropewalk.protocols.contract import Contact
+from ropewalk.protocols.stan.settings import Settings
+from ropewalk.seeds import chance, pick
+
+PORT = 7000  # where a node listens that has an address of its own
+SEEDS = 3  # ours: nodes that a newcomer is told of, whatever they follow
+SETTLING = 120.0  # ours, seconds: until all links that views ask for are up
+LEAVING = 30.0  # ours, seconds: until all have said good-bye
+AT_ONCE = 8  # ours: nodes that are started at a time
+
+Say = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Life:
+    """A node from one start to its end."""
+
+    node: int  # in the universe
+    number: int
+    life: int
+    telemetry: Path
+    contact: Contact | None = None  # once it runs
+    ended_at: float | None = None  # in seconds since 1970; None if it runs to the end
+
+
+@dataclass(eq=False)
+class Worker:
+    """A process that runs some nodes."""
+
+    process: asyncio.subprocess.Process
+    lives: dict[int, Life] = field(default_factory=dict)  # by node
+    turn: int = 0
+    asked: dict[int, asyncio.Future[Any]] = field(default_factory=dict)
+    listening: asyncio.Task[None] | None = None
+
+    async def ask(self, do: str, **told: Any) -> Any:
+        """Have it do something; what came of it."""
+        self.turn += 1
+        future = self.asked[self.turn] = asyncio.get_running_loop().create_future()
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps({"do": do, "turn": self.turn, **told}).encode() + b"\n")
+            await self.process.stdin.drain()
+        except OSError:
+            raise RunError("a process with nodes in it has died.") from None
+        return await future
+
+    async def listen(self) -> None:
+        """Take in what it answers, until it is gone."""
+        assert self.process.stdout is not None
+        while line := await self.process.stdout.readline():
+            said = json.loads(line)
+            future = self.asked.pop(said["number"])
+            if not future.done():
+                if "error" in said:
+                    future.set_exception(RunError(said["error"]))
+                else:
+                    future.set_result(said["answer"])
+        for future in self.asked.values():
+            if not future.done():
+                future.set_exception(RunError("a process with nodes in it has died."))
+
+
+class Cluster:
+    """All nodes of a universe."""
+
+    def __init__(
+        self,
+        members: dict[int, list[int]],
+        settings: Settings,
+        seed: int,
+        folder: Path,
+        *,
+        processes: int | None = 2,  # None: one for each node
+        cuttable: bool = False,  # whether some can be parted from others
+        heartbeat: float = HEARTBEAT,
+        say: Say = lambda _: None,
+    ) -> None:
+        self.members, self.settings, self.seed, self.folder = members, settings, seed, folder
+        self.processes, self.heartbeat, self.say = processes, heartbeat, say
+        self.follows: dict[int, list[int]] = {}
+        for topic, nodes in members.items():
+            for node in nodes:
+                self.follows.setdefault(node, []).append(topic)
+        self.nodes = sorted(self.follows)
+        self.lives: list[Life] = []
+        self.running: dict[int, Life] = {}  # by node
+        self.workers: dict[int, Worker] = {}  # by node
+        self.places: dict[int, str] = {}  # where nodes are called, if there is a proxy
+        self.proxy = Proxy() if cuttable else None
+        self.unpublished: list[str] = []  # why events could not be published
+        self._others: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        """None runs yet."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """All leave; nothing is left behind, whatever has happened."""
+        try:
+            if error is None:
+                await self._leave_all()
+        finally:
+            await self._clear()
+
+    async def begin(self, views: Views) -> None:
+        """Have all nodes run, and follow what they follow, with these as first neighbours where they are given."""
+        await self._start_all()
+        await self._follow_all(views)
+
+    async def play(self, events: list[Drawn], faults: list[Fault]) -> None:
+        """Period after period: publish, let things go wrong, and look at what nodes hold."""
+        period, rounds = self.settings.period, self.settings.rounds
+        begun = asyncio.get_running_loop().time()
+        plan: list[tuple[float, Any]] = [(each.at, each) for each in events]
+        plan += [(fault.at * period, fault) for fault in faults]
+        plan += [(turn * period, stage_after(turn, rounds)) for turn in range(1, rounds + 1)]
+        await self.stage(INITIAL)
+        for at, what in sorted(plan, key=lambda each: each[0]):
+            await asyncio.sleep(max(0.0, begun + at - asyncio.get_running_loop().time()))
+            if isinstance(what, Drawn):
+                self._spawn(self._publish(what))
+            elif isinstance(what, Fault):
+                self.say(f"{what.kind} of {what.share:.0%} of the nodes")
+                self._spawn(self._break(what))
+            else:
+                if what == FINAL:
+                    await asyncio.gather(*self._others)
+                self.say(what)
+                await self.stage(what)
+
+    async def stage(self, name: str) -> None:
+        """Have all nodes say what they hold."""
+        await asyncio.gather(*(worker.ask("stage", name=name) for worker in self._workers()))
+
+    # Coming
+
+    async def _start_all(self) -> None:
+        count = len(self.nodes) if self.processes is None else min(self.processes, len(self.nodes))
+        workers = [await self._spawn_worker() for _ in range(count)]
+        for first in range(0, len(self.nodes), AT_ONCE):
+            lot = self.nodes[first : first + AT_ONCE]
+            seeds = self._seeds(first)
+            await asyncio.gather(
+                *(self._start(node, workers[(first + place) % count], seeds, 0) for place, node in enumerate(lot))
+            )
+
+    async def _start(self, node: int, worker: Worker, seeds: list[str], life: int) -> None:
+        number = self.nodes.index(node)
+        born = Life(node, number, life, self.folder / f"{number}.jsonl")
+        self.lives.append(born)
+        listen = "127.0.0.1:0"
+        if self.proxy is not None:
+            listen = f"{inside(number)}:{PORT}"
+            if node not in self.places:
+                self.places[node] = await self.proxy.stand_for(number, PORT)
+        told = {
+            "listen": listen,
+            "advertise": self.places.get(node),
+            "call_from": inside(number) if self.proxy is not None else None,
+            "bootstrap": seeds,
+            "identity": str(self.folder / f"identity-{number}"),
+            "settings": asdict(self.settings),
+            "heartbeat": self.heartbeat,
+            "telemetry": str(born.telemetry),
+            "life": life,
+        }
+        id_, address = await worker.ask("start", number=number, **told)
+        born.contact = Contact(id_, address)
+        worker.lives[node] = born
+        self.running[node], self.workers[node] = born, worker
+
+    def _seeds(self, turn: int) -> list[str]:
+        """Some that run, by chance; the first of all are told nobody but the first."""
+        running = [life.contact.address for life in self.running.values() if life.contact is not None]
+        if not self.settings.discover or not running:
+            return []
+        drawn = [chance(self.seed, "seed", turn, draw) for draw in range(SEEDS)]
+        return list(dict.fromkeys(running[pick(each, len(running))] for each in drawn))
+
+    async def _follow_all(self, views: Views) -> None:
+        asked = [self._follow(node, views) for node in self.nodes]
+        await asyncio.gather(*asked)
+        deadline = time.monotonic() + SETTLING
+        while (left := await self._unsettled()) and time.monotonic() < deadline:
+            self.say(f"{left} links to come")
+            await asyncio.sleep(0.2)
+        if left:
+            raise RunError(
+                f"after {SETTLING:.0f} s there are still {left} links to come; use fewer nodes, or a longer period."
+            )
+
+    async def _follow(self, node: int, views: Views) -> None:
+        known = {
+            topic: [
+                self.running[other].contact for other in views.get(topic, {}).get(node, ()) if other in self.running
+            ]
+            for topic in self.follows[node]
+        }
+        await self.workers[node].ask("follow", number=self.running[node].number, topics=known)
+
+    async def _unsettled(self) -> int:
+        states: list[list[int]] = await asyncio.gather(*(worker.ask("state") for worker in self._workers()))
+        alone = {topic for topic, nodes in self.members.items() if len(nodes) == 1}
+        lonely = sum(state[1] for state in states) - len(alone)
+        return sum(state[0] for state in states) + (lonely if self.settings.discover else 0)
+
+    # Events and faults
+
+    async def _publish(self, event: Drawn) -> None:
+        worker, life = self.workers.get(event.publisher), self.running.get(event.publisher)
+        if worker is None or life is None:
+            return  # its publisher is away
+        with suppress(RunError):  # or dies over it
+            failed = await worker.ask("publish", number=life.number, topics=list(event.topics), size=PAYLOAD_BYTES)
+            if failed:
+                self.unpublished.append(failed)
+
+    async def _break(self, fault: Fault) -> None:
+        lasts = fault.lasts * self.settings.period
+        victims = fault.victims(sorted(self.running), self.seed)
+        match fault.kind:
+            case "kill":
+                await asyncio.gather(*(self._kill(node) for node in victims))
+            case "freeze":
+                for node in victims:
+                    self.workers[node].process.send_signal(signal.SIGSTOP)
+                await asyncio.sleep(lasts)
+                for node in victims:
+                    self.workers[node].process.send_signal(signal.SIGCONT)
+            case "partition":
+                assert self.proxy is not None
+                apart = {self.running[node].number for node in victims}
+                self.proxy.is_cut = lambda source, to: (source in apart) != (to in apart)
+                await asyncio.sleep(lasts)
+                self.proxy.is_cut = lambda _, __: False
+            case "restart":
+                for node in victims:
+                    await self._restart(node)
+
+    async def _kill(self, node: int) -> None:
+        worker, life = self.workers.pop(node), self.running.pop(node)
+        worker.process.kill()
+        await worker.process.wait()
+        life.ended_at = time.time()
+
+    async def _restart(self, node: int) -> None:
+        worker, life = self.workers.pop(node), self.running.pop(node)
+        life.ended_at = time.time()
+        await worker.ask("leave")
+        await worker.process.wait()
+        await self._start(node, await self._spawn_worker(), self._seeds(len(self.lives)), life.life + 1)
+        await self._follow(node, {})
+
+    # Going
+
+    async def _leave_all(self) -> None:
+        async with asyncio.timeout(LEAVING):
+            await asyncio.gather(*(worker.ask("leave") for worker in self._workers()))
+            await asyncio.gather(*(worker.process.wait() for worker in self._workers()))
+
+    async def _clear(self) -> None:
+        for task in self._others:
+            task.cancel()
+        await asyncio.gather(*self._others, return_exceptions=True)
+        for worker in self._workers():
+            with suppress(ProcessLookupError):
+                worker.process.kill()
+            await worker.process.wait()
+            if worker.listening is not None:
+                await worker.listening
+        if self.proxy is not None:
+            await self.proxy.close()
+
+    def _workers(self) -> list[Worker]:
+        return list(dict.fromkeys(self.workers.values()))
+
+    async def _spawn_worker(self) -> Worker:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "ropewalk.engines.live.worker",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=LONGEST,
+            start_new_session=True,  # Ctrl-C is for whoever runs the cluster, who tells them
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+        )
+        worker = Worker(process)
+        worker.listening = asyncio.create_task(worker.listen())
+        return worker
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+
+
+def processes_for(faults: Iterable[Fault], asked: int) -> int | None:
+    """How many processes: one for each node, where nodes are to be killed, frozen or restarted."""
+    return None if any(fault.kind != "partition" for fault in faults) else asked

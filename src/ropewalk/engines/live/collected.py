@@ -1,0 +1,174 @@
+"""What became of events in a cluster, from the telemetry of its nodes."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ropewalk.engines.contract import Views
+from ropewalk.engines.live.cluster import Life
+from ropewalk.engines.publishing import SETTLED
+from ropewalk.errors import InputError
+
+FOREVER = float("inf")
+CARRIERS = ("push", "inject")  # kinds of message that carry an event
+Key = tuple[int, int]  # node, life
+
+
+@dataclass(slots=True)
+class Stage:
+    """What nodes held, and had sent since the stage before."""
+
+    views: Views = field(default_factory=dict)
+    open: dict[int, int] = field(default_factory=dict)  # node -> connections
+    sent: dict[int, dict[str, list[int]]] = field(default_factory=dict)  # node -> kind -> [messages, bytes]
+    at: float = 0.0
+
+
+@dataclass(slots=True)
+class Published:
+    """An event."""
+
+    event: int
+    by: Key
+    topics: tuple[int, ...]
+    size: int
+    at: float
+
+
+@dataclass(slots=True)
+class Delivered:
+    """An event at a node, in one of its lives."""
+
+    at: float
+    hops: int
+    copies: int = 1
+
+
+class Collected:
+    """All rows of all nodes, with ids as the universe has them."""
+
+    def __init__(self, lives: Iterable[Life]) -> None:
+        self.ends = {(life.node, life.life): FOREVER if life.ended_at is None else life.ended_at for life in lives}
+        self.stages: dict[str, Stage] = {}
+        self.published: dict[int, Published] = {}
+        self.delivered: dict[int, dict[Key, Delivered]] = {}  # by event
+        self.doubled = 0  # deliveries of an event to a node that had it already, in the same life
+        self.following: dict[Key, dict[int, list[tuple[float, float]]]] = {}  # topic -> from when until when
+        names = {life.contact.id: life.node for life in lives if life.contact is not None}
+        files = dict.fromkeys((life.node, life.telemetry) for life in lives)
+        for node, path in files:
+            if path.exists():
+                for number, row in _rows(path.read_text(), str(path)):
+                    self._take(node, names, row, f"{path}, line {number}")
+
+    def owed(self, period: float) -> Iterator[tuple[Published, Key]]:
+        """Which event must have got to whom: it ran and followed one of its topics, from long before to the end."""
+        lasting = [key for key, end in self.ends.items() if end == FOREVER]
+        for event in self.published.values():
+            got = self.delivered.get(event.event, {})
+            for key in lasting:
+                if key[0] == event.by[0]:
+                    continue
+                topics = [
+                    topic
+                    for topic in event.topics
+                    if self._follows(key, topic, event.at - SETTLED * period)
+                    and self._is_in(event, topic, got, lasting)
+                ]
+                if topics:
+                    yield event, key
+
+    def outcome(self, period: float) -> dict[str, Any]:
+        """What became of all events that no table tells, in the keys of a run's document."""
+        owed = list(self.owed(period))
+        delivered = sum(len({node for node, _ in got}) for got in self.delivered.values())
+        frames = sum(
+            sent.get(kind, [0])[0]
+            for stage in self.stages.values()
+            for sent in stage.sent.values()
+            for kind in CARRIERS
+        )
+        return {
+            "events": len(self.published),
+            "expected": len(owed),
+            "delivered": delivered,
+            "missed": sum(key not in self.delivered.get(event.event, {}) for event, key in owed),
+            "unwanted": sum(
+                self._is_unwanted(event, key)
+                for event in self.published.values()
+                for key in self.delivered.get(event.event, {})
+            ),
+            "doubled": self.doubled,
+            "frames_per_delivery": frames / delivered if delivered else None,
+        }
+
+    def _is_in(
+        self, event: Published, topic: int, got: dict[int, Any] | dict[Key, Delivered], lasting: list[Key]
+    ) -> bool:
+        """Its publisher is there to see to it, or somebody on the topic has it."""
+        return event.by in lasting or any(self._follows(key, topic, event.at) for key in lasting if key in got)
+
+    def _follows(self, key: Key, topic: int, since: float) -> bool:
+        """Whether it does so to the end."""
+        return any(begin <= since and end == FOREVER for begin, end in self.following.get(key, {}).get(topic, ()))
+
+    def _is_unwanted(self, event: Published, key: Key) -> bool:
+        at = self.delivered[event.event][key].at
+        known = self.following.get(key, {})
+        return not any(begin <= at <= end for topic in event.topics for begin, end in known.get(topic, ()))
+
+    def _take(self, node: int, names: dict[int, int], row: dict[str, Any], where: str) -> None:
+        key = (node, row["life"])
+        match row["table"]:
+            case "links":
+                held = self._stage(row).views.setdefault(row["topic"], {}).setdefault(node, [])
+                held.append(names[row["neighbour"]])
+            case "connections":
+                stage = self._stage(row)
+                stage.open[node] = row["links"]
+                for topic in row["topics"]:
+                    stage.views.setdefault(topic, {}).setdefault(node, [])
+            case "traffic":
+                kinds = self._stage(row).sent.setdefault(node, {})
+                kinds[row["kind"]] = [row["messages"], row["bytes"]]
+            case "publications":
+                topics = tuple(row["topics"])
+                self.published[row["event"]] = Published(row["event"], key, topics, row["size"], row["at"])
+            case "deliveries":
+                got = self.delivered.setdefault(row["event"], {})
+                self.doubled += key in got
+                got.setdefault(key, Delivered(row["at"], row["hops"]))
+            case "copies":
+                known = self.delivered.get(row["event"], {}).get(key)
+                if known is not None:
+                    known.copies += row["copies"]
+            case "subscriptions":
+                self._subscribed(key, row)
+            case other:
+                raise InputError(f"{where} is of a table {other!r} that no node writes.")
+
+    def _subscribed(self, key: Key, row: dict[str, Any]) -> None:
+        spans = self.following.setdefault(key, {}).setdefault(row["topic"], [])
+        if row["follows"]:
+            spans.append((row["at"], FOREVER))
+        elif spans:
+            spans[-1] = (spans[-1][0], row["at"])
+
+    def _stage(self, row: dict[str, Any]) -> Stage:
+        stage = self.stages.setdefault(row["stage"], Stage())
+        stage.at = max(stage.at, row["at"])
+        return stage
+
+
+def _rows(text: str, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows with their lines. The last line of who was killed may be cut off."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        try:
+            yield number, json.loads(line)
+        except ValueError:
+            if number < len(lines):
+                raise InputError(f"{path}, line {number} is no JSON.") from None

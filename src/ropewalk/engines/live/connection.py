@@ -1,0 +1,269 @@
+"""One connection with another node, from the handshake to its end."""
+
+import asyncio
+import socket
+import ssl
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from ropewalk.engines.live.frames import BYE, PING, TOPICS, Lanes, Splitter, frame
+from ropewalk.engines.live.frames import MOST_CONTROL_WAITING as MOST_WAITING
+from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError, Terms, refusal
+from ropewalk.engines.live.wire import Codec, Numbers, Topics, WireError, fresh_topics
+from ropewalk.protocols.contract import Cause, Contact, Message
+
+AT_ONCE = 65_536  # ours, bytes: handed to the system at a time; what waits beyond it can still be overtaken
+UNACKNOWLEDGED = 20_000  # ours, milliseconds
+FAREWELL = 2.0  # ours, seconds: how long a link that is closed may take to send what waits
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a connection is no more: in the words of the protocols, and in more."""
+
+    cause: Cause
+    why: str  # closed, left, reset, frozen, refused, unreachable, evicted, garbled, replaced
+
+
+@dataclass(slots=True)
+class Counts:
+    """What went over the connections of a node."""
+
+    sent: dict[str, list[int]] = field(default_factory=dict)  # kind -> [messages, bytes]
+    pings: int = 0
+    sent_bytes: int = 0  # of frames, before TLS
+    heard_bytes: int = 0
+
+    def count(self, kind: str, size: int) -> None:
+        """One message more."""
+        counts = self.sent.setdefault(kind, [0, 0])
+        counts[0] += 1
+        counts[1] += size
+
+
+class Owner(Protocol):
+    """What a connection belongs to."""
+
+    terms: Terms
+    codec: Codec
+    counts: Counts
+    certificate: bytes  # of this node, as TLS shows it
+
+    def recognised(self, connection: "Connection", other: Other) -> None:
+        """Its handshake is through: a caller is to be let in or not; whoever was called is there."""
+
+    def arrived(self, connection: "Connection") -> None:
+        """Somebody calls; its handshake begins."""
+
+    def received(self, connection: "Connection", message: Any) -> None:
+        """A message has come."""
+
+    def ended(self, connection: "Connection", ending: Ending) -> None:
+        """It is no more, and its owner has not asked for that."""
+
+    def vanished(self, connection: "Connection") -> None:
+        """Its socket is closed."""
+
+
+class Connection(asyncio.Protocol):
+    """An end of it."""
+
+    def __init__(self, owner: Owner, expected: int | None = None, address: str | None = None) -> None:
+        self.owner, self.expected, self.address = owner, expected, address
+        self.dialled = address is not None
+        self.loop = asyncio.get_running_loop()
+        self.transport: asyncio.Transport | None = None
+        self.hands: Called | Caller | None = None
+        self.other: Other | None = None  # once it is recognised
+        self.up = False  # once it is welcome
+        self.ending: Ending | None = None
+        self.splitter, self.lanes = Splitter(), Lanes()
+        self.numbers, self.topics = Numbers(), Topics()
+        self.heard_at = self.said_at = self.loop.time()
+        self.paused = self.scheduled = self.leaving = False
+        self.settled = asyncio.Event()  # once it is up, or will never be
+        self.gone = asyncio.Event()
+        self.room = asyncio.Event()  # whether little waits to be sent
+        self.room.set()
+
+    @property
+    def contact(self) -> Contact:
+        """Who is at the other end."""
+        assert self.other is not None
+        return self.other.contact
+
+    # What asyncio tells
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """TLS is up; now the two get to know each other."""
+        self.transport = cast("asyncio.Transport", transport)
+        self.transport.set_write_buffer_limits(high=AT_ONCE)
+        secured = cast("ssl.SSLObject", transport.get_extra_info("ssl_object"))
+        certificate = secured.getpeercert(binary_form=True)
+        _prepare(transport.get_extra_info("socket"))
+        try:
+            if self.address is None:
+                self.hands = Called(self.owner.terms, self.owner.certificate, certificate)
+                self._write(frame(*self.hands.begin()))
+                self.owner.arrived(self)
+            else:
+                self.hands = Caller(self.owner.terms, certificate or b"", self.expected, self.address)
+        except WireError as error:
+            self._refuse(error)
+
+    def data_received(self, data: bytes) -> None:
+        """Something has come."""
+        self.heard_at = self.loop.time()
+        self.owner.counts.heard_bytes += len(data)
+        try:
+            for kind, body in self.splitter.feed(data):
+                if self.ending is not None:
+                    return
+                self._take(kind, body)
+        except WireError as error:
+            self._refuse(error)
+
+    def pause_writing(self) -> None:
+        """The system takes no more for now."""
+        self.paused = True
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        self.paused = False
+        self._flush()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio says so
+        """It is no more."""
+        self.gone.set()
+        self.room.set()
+        self._end(Ending("failed", "reset"))
+        self.owner.vanished(self)
+
+    # What its owner wants
+
+    def welcome(self) -> None:
+        """Let the caller in."""
+        assert isinstance(self.hands, Called)
+        self._write(frame(*self.hands.welcome()))
+        self.up = True
+        self.settled.set()
+
+    def send(self, message: Message) -> bool:
+        """Send this; False if there is no room for it."""
+        kind, body = self.owner.codec.encode(message, self.numbers)
+        fresh = fresh_topics(self.numbers)
+        if fresh is not None:
+            self.lanes.put(TOPICS, fresh)
+        sent = True
+        if kind in self.owner.codec.carriers:
+            sent = self.lanes.put_event(message.topics[0], kind, body)
+            if self.lanes.event_bytes > AT_ONCE:
+                self.room.clear()
+        else:
+            self.lanes.put(kind, body)
+        if sent:
+            self.owner.counts.count(message.kind, len(body) + 4)
+        self._schedule()
+        return sent
+
+    def ping(self) -> None:
+        """Say that this end lives, ahead of all that waits."""
+        self.owner.counts.pings += 1
+        if not self.paused:
+            self._write(frame(PING, b""))
+
+    def close(self, cause: Cause) -> None:
+        """Send what waits, say good-bye, and end it."""
+        if self.ending is not None:
+            return
+        self.ending = Ending(cause, cause)
+        self.leaving = True
+        self.loop.call_later(FAREWELL, self.abort)
+        self._flush()
+
+    def abort(self, ending: Ending | None = None) -> None:
+        """End it at once."""
+        if self.transport is not None:
+            self.transport.abort()
+        if ending is not None:
+            self._end(ending)
+
+    # Frames
+
+    def _take(self, kind: int, body: bytes) -> None:
+        if not self.up:
+            self._shake(kind, body)
+        elif kind == TOPICS:
+            self.topics.learn(body)
+        elif kind == BYE:
+            self.abort(Ending("left", "left") if body == b"left" else Ending("closed", "closed"))
+        elif kind != PING:
+            message = self.owner.codec.decode(kind, body, self.topics)
+            if message is not None:
+                self.owner.received(self, message)
+
+    def _shake(self, kind: int, body: bytes) -> None:
+        if self.other is not None or self.hands is None:
+            raise WireError("it goes on before it is welcome.")
+        answer = self.hands.receive(kind, body)
+        if not isinstance(answer, Other):
+            self._write(frame(*answer))
+            return
+        self.other = answer
+        if self.dialled:
+            self.up = True
+            self.settled.set()
+        self.owner.recognised(self, answer)
+
+    def _refuse(self, error: WireError) -> None:
+        if self.transport is not None and not self.transport.is_closing() and not self.up:
+            self._write(frame(*refusal(str(error))))
+            self.transport.close()
+            self._end(Ending("failed", f"refused: {error}"))
+        else:
+            self.abort(Ending("failed", f"garbled: {error}"))
+
+    def refuse(self, why: str) -> None:
+        """Do not let the caller in."""
+        self._refuse(RefusedError(why))
+
+    def _end(self, ending: Ending) -> None:
+        self.settled.set()
+        if self.ending is None:
+            self.ending = ending
+            self.owner.ended(self, ending)
+
+    # Sending
+
+    def _schedule(self) -> None:
+        """What is sent in one turn of the loop is written together."""
+        if not self.scheduled and not self.paused:
+            self.scheduled = True
+            self.loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self.scheduled = False
+        while self.lanes and not self.paused and not self.gone.is_set():
+            self._write(b"".join(self.lanes.take(AT_ONCE)))
+        if self.lanes.event_bytes <= AT_ONCE:
+            self.room.set()
+        if self.lanes.control_bytes > MOST_WAITING:
+            self.abort(Ending("failed", "evicted: it is too slow"))
+        if self.leaving and not self.lanes and self.transport is not None and not self.gone.is_set():
+            self.leaving = False
+            assert self.ending is not None
+            self._write(frame(BYE, self.ending.cause.encode()))
+            self.transport.close()
+
+    def _write(self, data: bytes) -> None:
+        assert self.transport is not None
+        self.said_at = self.loop.time()
+        self.owner.counts.sent_bytes += len(data)
+        self.transport.write(data)
+
+
+def _prepare(socket_: socket.socket | None) -> None:
+    """A second net under the heartbeat, where the system has one: what is not acknowledged for long breaks the link."""
+    if socket_ is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+        socket_.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        socket_.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED)

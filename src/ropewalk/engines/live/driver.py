@@ -1,0 +1,122 @@
+"""A state machine on real sockets: inputs in, effects done, timers kept. It decides nothing.
+
+What the simulator does in one process with a clock of its own, this does for one node with the loop's: messages and news of
+links go in as they come, one at a time, and what the machine answers is done before the next goes in.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ropewalk.engines.live.connection import Ending
+from ropewalk.engines.live.transport import Transport
+from ropewalk.protocols.contract import (
+    Connect,
+    Contact,
+    Deliver,
+    Disconnect,
+    Effect,
+    Entered,
+    Input,
+    LinkDown,
+    LinkUp,
+    Node,
+    Received,
+    Report,
+    Send,
+    SetTimer,
+    TimerFired,
+)
+
+log = logging.getLogger(__name__)
+
+
+class Driver:
+    """Runs one node."""
+
+    def __init__(self, machine: Node, transport: Transport) -> None:
+        self.machine, self.transport = machine, transport
+        self.loop = asyncio.get_running_loop()
+        self.deliver: Callable[[Deliver], None] = lambda _: None
+        self.report: Callable[[Report], None] = lambda _: None
+        self.entered: Callable[[Entered], None] = lambda _: None
+        self.linked: Callable[[Contact, Ending | None], None] = lambda _, __: None  # for whoever looks on
+        self.handled = 0  # inputs so far
+        self.failed = 0  # inputs at which the machine raised: a bug, which must not take the node down
+        self._inputs: deque[Input] = deque()
+        self._running = False
+        self._stopped = False
+        self._timers: dict[asyncio.TimerHandle, None] = {}
+        transport.up, transport.down, transport.heard = self._up, self._down, self.receive
+
+    def tell(self, event: Input) -> None:
+        """Have the machine take this in, after what it is about to take in already."""
+        self._inputs.append(event)
+        if self._running:
+            return
+        self._running = True
+        try:
+            while self._inputs and not self._stopped:
+                self._handle(self._inputs.popleft())
+        finally:
+            self._running = False
+
+    def receive(self, sender: Contact, message: Any) -> None:
+        """A message has come."""
+        self.tell(Received(sender, message))
+
+    def stop(self) -> None:
+        """Take nothing in any more."""
+        self._stopped = True
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+
+    def _handle(self, event: Input) -> None:
+        self.handled += 1
+        try:
+            effects = self.machine.handle(event, self.loop.time())
+        except Exception:
+            if not isinstance(event, Received | TimerFired | LinkUp | LinkDown):
+                raise  # whoever gave the command is told
+            self.failed += 1
+            log.exception("a %s was not taken in", type(event).__name__)
+            return
+        for effect in effects:
+            self._do(effect)
+
+    def _do(self, effect: Effect) -> None:
+        match effect:
+            case Send(to, message):
+                self.transport.send(to, message)
+            case SetTimer(delay, timer):
+                self._set(delay, timer)
+            case Connect(contact):
+                self.transport.connect(contact)
+            case Disconnect(contact, cause):
+                self.transport.disconnect(contact, cause)
+            case Deliver():
+                self.deliver(effect)
+            case Report():
+                self.report(effect)
+            case Entered():
+                self.entered(effect)
+
+    def _set(self, delay: float, timer: object) -> None:
+        def fire() -> None:
+            del self._timers[handle]
+            self.tell(TimerFired(timer))
+
+        handle = self.loop.call_later(delay, fire)
+        self._timers[handle] = None
+
+    def _up(self, contact: Contact) -> None:
+        self.linked(contact, None)
+        self.tell(LinkUp(contact))
+
+    def _down(self, contact: Contact, ending: Ending) -> None:
+        log.debug("link with %x is down: %s", contact.id, ending.why)
+        self.linked(contact, ending)
+        self.tell(LinkDown(contact, ending.cause))

@@ -1,0 +1,146 @@
+"""What goes over a connection: frames, one after the other.
+
+A frame is its length in three bytes and its kind in one, then so many bytes. What is longer than a piece is cut into
+pieces, and pieces of several messages take turns: a large event holds up nothing else. What carries no event goes first,
+so that a heartbeat never waits behind a payload. A node that cannot send as fast as it is told to keeps so much for each
+connection and no more; what is beyond that is counted, and told to whoever asks: the protocols ask for it again later.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import count
+
+from ropewalk.engines.live.wire import MOST_MESSAGE, WireError
+
+PING, HELLO, PROOF, WELCOME, REFUSED, BYE, TOPICS, PIECE = range(8)  # kinds below 32 are of the connection itself
+HEADER = 4  # bytes
+PIECE_BYTES = 16_384  # LIVE condition: what one frame holds up others for, at the most
+MOST_FRAME = 73_728  # ours: a message without an event fits, and a piece
+PIECE_HEADER = 4  # bytes: the stream that it is of in two, the kind of its message, whether it is the last
+MOST_UNFINISHED = 4 * MOST_MESSAGE  # ours, bytes: of messages that have not come whole
+MOST_WAITING = 8 * 1024 * 1024  # ours, bytes: of events that wait to be sent on one connection
+MOST_CONTROL_WAITING = (
+    4 * 1024 * 1024
+)  # ours, bytes: of all else; whoever lets it come to that is too slow to be of use
+
+
+def frame(kind: int, body: bytes) -> bytes:
+    """A frame as it is sent."""
+    return (len(body) << 8 | kind).to_bytes(HEADER, "big") + body
+
+
+class Splitter:
+    """Bytes in, whole messages out."""
+
+    __slots__ = ("_buffer", "_pieces", "_unfinished")
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._pieces: dict[int, list[bytes]] = {}  # by stream; each has a piece, of MOST_UNFINISHED
+        self._unfinished = 0  # bytes in there
+
+    def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        """Kinds and bodies of all that is complete now."""
+        buffer = self._buffer
+        buffer += data
+        start = 0
+        try:
+            while len(buffer) - start >= HEADER:
+                header = int.from_bytes(buffer[start : start + HEADER], "big")
+                length, kind = header >> 8, header & 0xFF
+                if length > MOST_FRAME:
+                    raise WireError(f"a frame has {length} bytes, but may have {MOST_FRAME}.")
+                if len(buffer) - start - HEADER < length:
+                    break
+                body = bytes(buffer[start + HEADER : start + HEADER + length])
+                start += HEADER + length
+                if kind != PIECE:
+                    yield kind, body
+                elif (whole := self._put_together(body)) is not None:
+                    yield whole
+        finally:
+            del buffer[:start]
+
+    def _put_together(self, body: bytes) -> tuple[int, bytes] | None:
+        """A piece of a message: the whole, if it was the last."""
+        if len(body) <= PIECE_HEADER:
+            raise WireError("a piece is empty.")
+        stream, kind, last = int.from_bytes(body[:2], "big"), body[2], body[3]
+        self._pieces.setdefault(stream, []).append(body[PIECE_HEADER:])
+        self._unfinished += len(body) - PIECE_HEADER
+        if self._unfinished > MOST_UNFINISHED:
+            raise WireError(f"more than {MOST_UNFINISHED} bytes of messages are not finished.")
+        if not last:
+            return None
+        whole = b"".join(self._pieces.pop(stream))
+        self._unfinished -= len(whole)
+        if len(whole) > MOST_MESSAGE:
+            raise WireError(f"a message has {len(whole)} bytes, but may have {MOST_MESSAGE}.")
+        return kind, whole
+
+
+class Lanes:
+    """What waits to be sent on one connection: all that carries no event first, then topics in turn."""
+
+    __slots__ = ("_by_topic", "_control", "_streams", "control_bytes", "dropped", "event_bytes")
+
+    def __init__(self) -> None:
+        self._control: deque[bytes] = deque()
+        self._by_topic: dict[int, deque[Iterator[bytes]]] = {}  # those that have something, whose turn is next first
+        self._streams: set[int] = set()  # of messages of which some pieces were sent; one a topic at the most
+        self.control_bytes = self.event_bytes = 0
+        self.dropped: dict[int, int] = {}  # events that found no room, by topic
+
+    def __bool__(self) -> bool:
+        """Whether anything waits."""
+        return bool(self._control or self._by_topic)
+
+    def put(self, kind: int, body: bytes) -> None:
+        """Send this as soon as possible."""
+        self._control.append(frame(kind, body))
+        self.control_bytes += len(body) + HEADER
+
+    def put_event(self, topic: int, kind: int, body: bytes) -> bool:
+        """Send this when it is its turn; False if there is no room for it."""
+        if self.event_bytes + len(body) > MOST_WAITING:
+            self.dropped[topic] = self.dropped.get(topic, 0) + 1
+            return False
+        self.event_bytes += len(body)
+        self._by_topic.setdefault(topic, deque()).append(self._cut(kind, body))
+        return True
+
+    def take(self, most: int) -> list[bytes]:
+        """The next frames, of about so many bytes in all."""
+        taken: list[bytes] = []
+        size = 0
+        while self._control and size < most:
+            taken.append(self._control.popleft())
+            size += len(taken[-1])
+            self.control_bytes -= len(taken[-1])
+        while self._by_topic and size < most:
+            topic, waiting = next(iter(self._by_topic.items()))
+            piece = next(waiting[0], None)
+            del self._by_topic[topic]
+            if piece is None:
+                waiting.popleft()
+            else:
+                taken.append(piece)
+                size += len(piece)
+            if waiting:
+                self._by_topic[topic] = waiting
+        return taken
+
+    def _cut(self, kind: int, body: bytes) -> Iterator[bytes]:
+        if len(body) <= PIECE_BYTES:
+            self.event_bytes -= len(body)
+            yield frame(kind, body)
+            return
+        stream = next(number for number in count() if number not in self._streams)
+        self._streams.add(stream)
+        for start in range(0, len(body), PIECE_BYTES):
+            piece = body[start : start + PIECE_BYTES]
+            last = start + PIECE_BYTES >= len(body)
+            self.event_bytes -= len(piece)
+            if last:
+                self._streams.remove(stream)
+            yield frame(PIECE, stream.to_bytes(2, "big") + bytes((kind, last)) + piece)

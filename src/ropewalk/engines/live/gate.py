@@ -1,0 +1,161 @@
+"""What is let in to the machine: events that are genuine, that nobody objects to, and that somebody has room for.
+
+An event is judged once, when it comes first, before the machine knows of it: what is not let in is neither delivered nor
+passed on. What was judged is known by its id and by what it says: else whoever sends rubbish under the id of an event would
+have the event itself refused. Signatures are checked in a thread, since one takes longer than all else that is done about an
+event.
+
+An event for which a slow reader has no room is not let in yet: some wait here. Of those beyond that it is as if their senders
+had only offered them: when there is room again, the machine is told of the offers, and asks. What comes from a stranger is
+left out: its publisher tries again.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Iterable
+from hashlib import blake2b
+from typing import Any, Literal
+
+from ropewalk.engines.live.envelope import Letter, unseal
+from ropewalk.protocols.contract import Contact, Event
+from ropewalk.protocols.dissemination.messages import Have, Inject, Push
+
+Verdict = Literal["accept", "ignore", "reject"]
+"""Let it in; leave it out; leave it out and count it against whoever sent it."""
+Judge = Callable[[int, Event, Letter], "Verdict | Awaitable[Verdict]"]
+"""What somebody says about an event on a topic."""
+
+MOST_JUDGED = 65_536  # ours: verdicts that are remembered, as many as ids of events are
+MOST_HELD_BYTES = 8 * 1_048_576  # ours: of events that wait for room
+EVENT_BYTES = 1024  # ours: what an event takes besides its payload
+MOST_OFFERS = 4096  # ours: that wait for room; what is beyond is offered again by its sender
+AT_A_TIME = 64  # ours: offers that are taken up when there is room
+MOST_REJECTED = 16  # ours: events that one neighbour may send before it is sent away
+MOST_AT_WORK = 1024  # ours: events that are being judged; more are left out, and asked for again
+log = logging.getLogger(__name__)
+
+
+class Gate:
+    """Stands before one machine."""
+
+    def __init__(self, let_in: Callable[[Contact, Any], None], send_away: Callable[[Contact], None]) -> None:
+        self.let_in, self.send_away = let_in, send_away
+        self.judges: dict[int, Judge] = {}  # by topic
+        self.must_be_signed: set[int] = set()  # topics
+        self.is_full: Callable[[tuple[int, ...]], bool] = lambda _: False  # whether who reads a topic has no room
+        self.counts: dict[str, int] = {}  # of what was not let in, by why
+        self._verdicts: OrderedDict[bytes, Verdict] = OrderedDict()  # MOST_JUDGED
+        self._held: dict[int, deque[tuple[Contact, Push]]] = {}  # by a topic whose reader is slow; MOST_HELD_BYTES
+        self._waiting: set[int] = set()  # the events in there
+        self._held_bytes = 0
+        self._offers: OrderedDict[tuple[int, int], tuple[Contact, Have]] = OrderedDict()  # (event, node); MOST_OFFERS
+        self._rejected: dict[int, int] = {}  # by node, while it is linked
+        self._at_work: set[asyncio.Task[None]] = set()
+
+    def receive(self, sender: Contact, message: Any) -> None:
+        """A message has come."""
+        if not isinstance(message, Push | Inject):
+            self.let_in(sender, message)
+            return
+        event, letter = message.event, unseal(message.event.payload)
+        if letter is None or (letter.public is None and not self.must_be_signed.isdisjoint(event.topics)):
+            self._decided(sender, message, "reject")
+        elif letter.public is None and self.judges.keys().isdisjoint(event.topics):
+            self._decided(sender, message, "accept")
+        elif (verdict := self._verdicts.get(_known_by(event))) is not None:
+            self._decided(sender, message, verdict)
+        elif len(self._at_work) >= MOST_AT_WORK:
+            self._count("too many at once")
+        else:
+            task = asyncio.create_task(self._judge(sender, message, letter))
+            self._at_work.add(task)
+            task.add_done_callback(self._at_work.discard)
+
+    def has_room(self, topics: Iterable[int]) -> None:
+        """Somebody who reads these topics, and was too slow, has read something."""
+        for topic in topics:
+            held = self._held.get(topic, ())
+            while held and not self.is_full(held[0][1].event.topics):
+                sender, push = held.popleft()
+                self._waiting.remove(push.event.id)
+                self._held_bytes -= len(push.event.payload) + EVENT_BYTES
+                self.let_in(sender, push)
+            if not held:
+                self._held.pop(topic, None)
+        if not self._held:
+            for key in list(self._offers)[:AT_A_TIME]:
+                self.let_in(*self._offers.pop(key))
+
+    def forget(self, node: int) -> None:
+        """Its link is down."""
+        self._rejected.pop(node, None)
+
+    async def close(self) -> None:
+        """Judge nothing any more."""
+        for task in self._at_work:
+            task.cancel()
+        await asyncio.gather(*self._at_work, return_exceptions=True)
+
+    async def _judge(self, sender: Contact, message: Push | Inject, letter: Letter) -> None:
+        event = message.event
+        genuine = letter.public is None or await asyncio.to_thread(letter.is_genuine, event)
+        verdict: Verdict = "accept" if genuine else "reject"
+        for topic in event.topics:
+            judge = self.judges.get(topic)
+            if judge is not None and verdict == "accept":
+                verdict = await self._asked(judge, topic, event, letter)
+        self._verdicts[_known_by(event)] = verdict
+        if len(self._verdicts) > MOST_JUDGED:
+            self._verdicts.popitem(last=False)
+        self._decided(sender, message, verdict)
+
+    async def _asked(self, judge: Judge, topic: int, event: Event, letter: Letter) -> Verdict:
+        try:
+            said = judge(topic, event, letter)
+            verdict = said if isinstance(said, str) else await said
+        except Exception:
+            log.exception("a validator failed: the event is left out")
+            return "ignore"
+        return verdict
+
+    def _decided(self, sender: Contact, message: Push | Inject, verdict: Verdict) -> None:
+        if verdict != "accept":
+            self._count(verdict)
+            if verdict == "reject":
+                self._reject(sender)
+        elif not self.is_full(message.event.topics):
+            self.let_in(sender, message)
+        elif isinstance(message, Push):
+            self._hold(sender, message)
+        else:
+            self._count("no room yet")
+
+    def _hold(self, sender: Contact, push: Push) -> None:
+        event = push.event
+        if event.id in self._waiting:
+            return
+        self._count("no room yet")
+        size = len(event.payload) + EVENT_BYTES
+        if self._held_bytes + size <= MOST_HELD_BYTES:
+            topic = next(topic for topic in event.topics if self.is_full((topic,)))
+            self._held.setdefault(topic, deque()).append((sender, push))
+            self._waiting.add(event.id)
+            self._held_bytes += size
+            return
+        self._offers[event.id, sender.id] = (sender, Have(((event.id, push.topics),), alone=True))
+        if len(self._offers) > MOST_OFFERS:
+            self._offers.popitem(last=False)
+
+    def _reject(self, sender: Contact) -> None:
+        count = self._rejected[sender.id] = self._rejected.get(sender.id, 0) + 1
+        if count >= MOST_REJECTED:
+            self.send_away(sender)
+
+    def _count(self, why: str) -> None:
+        self.counts[why] = self.counts.get(why, 0) + 1
+
+
+def _known_by(event: Event) -> bytes:
+    about = b"".join(number.to_bytes(8, "big") for number in (event.id, event.publisher, *event.topics))
+    return blake2b(about + event.payload, digest_size=16).digest()

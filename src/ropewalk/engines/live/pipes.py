@@ -1,0 +1,158 @@
+"""What comes in as lines becomes events, and events go out as lines."""
+
+import asyncio
+import base64
+import json
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ropewalk.engines.live.api import Node, UndeliverableError
+from ropewalk.engines.live.metrics import Endpoint
+from ropewalk.engines.live.subscriptions import Event, Subscription
+from ropewalk.engines.live.telemetry import Telemetry
+from ropewalk.errors import InputError
+
+AHEAD = 1024  # ours: lines that are read before they can be published
+
+
+async def run_until_stopped(
+    node: Node, ready: Callable[[Node], None], telemetry: Path | None = None, metrics: int | None = None
+) -> None:
+    """Run a node until somebody says that it is enough; then it leaves. What it does may be written, and shown."""
+    watching = Telemetry(node, telemetry) if telemetry is not None else None
+    endpoint = Endpoint(node) if metrics is not None else None
+    async with stoppable() as stopped, node:
+        if endpoint is not None and metrics is not None:
+            await endpoint.start(metrics)
+        if watching is not None:
+            watching.begin()
+        ready(node)
+        await stopped.wait()
+        if watching is not None:
+            watching.stage("final")
+            await watching.close()
+        if endpoint is not None:
+            await endpoint.close()
+
+
+async def write_events(
+    node: Node, subscribe: Callable[[], Subscription], write: Callable[[Event], None], most: int | None
+) -> int:
+    """Write every event that comes, until there were so many, or somebody says that it is enough; how many there were."""
+    count = 0
+    async with stoppable() as stopped, node:
+        events = subscribe()
+        ending = asyncio.ensure_future(_close_when(stopped, events))
+        async for event in events:
+            write(event)
+            count += 1
+            if count == most:
+                break
+        ending.cancel()
+        await asyncio.gather(ending, return_exceptions=True)
+    return count
+
+
+async def publish_lines(
+    node: Node, source: BinaryIO, topics: tuple[str, ...], *, as_json: bool, failed: Callable[[str], None]
+) -> tuple[int, int]:
+    """Publish every line that comes; how many there were, and how many of them did not get into all their topics."""
+    count = lost = 0
+    async with stoppable() as stopped, node:
+        async for number, line in _lines(source, stopped):
+            payload, told = _read(line, number, topics) if as_json else (line, topics)
+            try:
+                await node.publish(payload, told)
+            except UndeliverableError as error:
+                failed(f"line {number}: {error}")
+                lost += 1
+            count += 1
+    return count, lost
+
+
+def as_line(event: Event) -> bytes:
+    """An event as one line of JSON."""
+    document: dict[str, Any] = {"id": event.id, "publisher": event.publisher, "signed": event.signed}
+    document |= {"topics": list(event.topics), "hops": event.hops}
+    try:
+        document["payload"] = event.payload.decode()
+    except UnicodeDecodeError:
+        document["payload64"] = base64.b64encode(event.payload).decode()
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+@asynccontextmanager
+async def stoppable() -> AsyncIterator[asyncio.Event]:
+    """Set when the process is told to stop, politely or by Ctrl-C; a second time it goes as it usually does."""
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop() -> None:
+        stopped.set()
+        for number, handler in former.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+    for number in former:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield stopped
+    finally:
+        if not stopped.is_set():
+            stop()
+
+
+async def _close_when(stopped: asyncio.Event, events: Subscription) -> None:
+    await stopped.wait()
+    await events.close()
+
+
+async def _lines(source: BinaryIO, stopped: asyncio.Event) -> AsyncIterator[tuple[int, bytes]]:
+    """Lines, without their ends, as they come. They are read in a thread: a file cannot be waited for."""
+    loop = asyncio.get_running_loop()
+    room, read = threading.Semaphore(AHEAD), asyncio.Queue[bytes | None]()
+
+    def reading() -> None:
+        with suppress(RuntimeError, ValueError):  # the loop, or the file, is closed: nobody reads on
+            for line in source:
+                room.acquire()
+                loop.call_soon_threadsafe(read.put_nowait, line.removesuffix(b"\n").removesuffix(b"\r"))
+            loop.call_soon_threadsafe(read.put_nowait, None)
+
+    threading.Thread(target=reading, name="ropewalk lines", daemon=True).start()
+    stopping = asyncio.ensure_future(stopped.wait())
+    number = 0
+    try:
+        while True:
+            next_ = asyncio.ensure_future(read.get())
+            await asyncio.wait((next_, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if not next_.done():
+                next_.cancel()
+                return
+            line = next_.result()
+            if line is None:
+                return
+            room.release()
+            number += 1
+            yield number, line
+    finally:
+        stopping.cancel()
+
+
+def _read(line: bytes, number: int, topics: tuple[str, ...]) -> tuple[bytes, tuple[str, ...]]:
+    """What a line of JSON says: a payload, and topics if they are others than usual."""
+    try:
+        said = json.loads(line)
+        payload = (
+            base64.b64decode(said["payload64"], validate=True) if "payload64" in said else said["payload"].encode()
+        )
+        told = tuple(str(topic) for topic in said.get("topics", topics))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(
+            f'line {number} is no event; say {{"payload": "..."}} or {{"payload64": "..."}}, and "topics": ["..."] if they differ.'
+        ) from None
+    return payload, told

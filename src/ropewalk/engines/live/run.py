@@ -1,0 +1,99 @@
+"""One run of real nodes on a stored universe: the same tables as those of the other engines, from what nodes say of themselves."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from pyspark.sql import SparkSession
+
+from ropewalk.engines.contract import FINAL, INITIAL, Phase, Views, stage_after
+from ropewalk.engines.job import Job, Outcome
+from ropewalk.engines.live.cluster import Cluster, processes_for
+from ropewalk.engines.live.collected import Collected
+from ropewalk.engines.live.faults import faults_of
+from ropewalk.engines.live.loops import run
+from ropewalk.engines.played import Delivery, Played, Publication, members_of, stored
+from ropewalk.engines.publishing import drawn, stretch
+from ropewalk.engines.views import left_by, views_of
+from ropewalk.protocols.stan import kernel
+from ropewalk.tables.store import Draft, Store
+
+
+def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
+    """Run a universe's nodes on this machine and write their tables into a draft."""
+    with phase("read the universe"):
+        members = members_of(spark, universe)
+    given = views_of(members, kernel.initial(members, job.settings, job.seed)) if not job.settings.discover else {}
+    collected = played_live(members, given, job, phase)
+    with phase("write the tables"):
+        if given:  # while links come up nodes already walk: what they began with is what they were told
+            collected.stages[INITIAL].views = given
+        stages = list(_stages(collected, members, job))
+        rows = _rows(collected, stages[-1].owed) if job.events else (None, [])
+        return stored(spark, universe, job, draft, members, stages, *rows)
+
+
+def played_live(members: kernel.Members, given: Views, job: Job, phase: Phase) -> Collected:
+    """Let real nodes run, with these neighbours to begin with, if any; what they say of it."""
+    offsets, ids = members.offsets.tolist(), members.ids.tolist()
+    followed = {topic: ids[offsets[place] : offsets[place + 1]] for place, topic in enumerate(members.topics.tolist())}
+    faults = faults_of(job.faults)
+    between = stretch(job.settings.period, job.settings.rounds)
+    events = drawn(followed, job.seed, job.events, job.topics_per_event, *between) if job.events else []
+
+    async def play(cluster: Cluster) -> None:
+        with phase("start the nodes"):
+            await cluster.begin(given)
+        with phase(f"let them run for {job.settings.rounds * job.settings.period:g} s"):
+            await cluster.play(events, faults)
+
+    async def whole(folder: Path) -> Collected:
+        cluster = Cluster(
+            followed,
+            job.settings,
+            job.seed,
+            folder,
+            processes=processes_for(faults, job.processes),
+            cuttable=any(fault.kind == "partition" for fault in faults),
+        )
+        async with cluster:
+            await play(cluster)
+        return Collected(cluster.lives)
+
+    with tempfile.TemporaryDirectory(prefix="ropewalk-cluster-") as folder:
+        return run(whole(Path(folder)))
+
+
+def _stages(collected: Collected, members: kernel.Members, job: Job) -> Iterator[Played]:
+    node_ids = np.unique(members.ids)
+    rounds = job.settings.rounds
+    wanted = [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))]
+    sent: dict[int, dict[str, list[int]]] = {}
+    for name in wanted:
+        stage = collected.stages[name]
+        for node, kinds in stage.sent.items():
+            for kind, (messages, size) in kinds.items():
+                counts = sent.setdefault(node, {}).setdefault(kind, [0, 0])
+                counts[0] += messages
+                counts[1] += size
+        if name in (INITIAL, FINAL) or "rounds" in job.keep:
+            last = name == FINAL
+            events = collected.outcome(job.settings.period) if last and job.events else {}
+            owed = {(event.event, key[0]) for event, key in collected.owed(job.settings.period)} if last else set()
+            yield Played(left_by(name, stage.views, node_ids), stage.open, stage.at, sent, events, owed)
+            sent = {}
+
+
+def _rows(collected: Collected, owed: set[tuple[int, int]]) -> tuple[list[Publication], list[Delivery]]:
+    published = [
+        Publication(each.event, each.by[0], each.topics, each.size, each.at) for each in collected.published.values()
+    ]
+    latest = {  # of a node that came back and got it anew, the last
+        (event, node): each
+        for event, got in collected.delivered.items()
+        for (node, _), each in sorted(got.items())
+        if event in collected.published
+    }
+    delivered = [Delivery(*key, each.hops, each.at, each.copies, owed=key in owed) for key, each in latest.items()]
+    return published, delivered

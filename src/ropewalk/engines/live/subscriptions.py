@@ -1,0 +1,105 @@
+"""What comes out of a node: events that wait for whoever reads them, and what happens when it is too slow."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal, Self
+
+from ropewalk.errors import RunError, UsageError
+
+WhenFull = Literal["wait", "drop-oldest", "raise"]
+"""What to do when nobody reads: let events wait where they are, lose the oldest and count them, or give up."""
+
+BUFFER = 1024  # ours: events that wait for whoever reads them
+
+
+class SlowConsumerError(RunError):
+    """Whoever subscribed did not keep up, and had asked to be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that was published, as whoever subscribed gets it."""
+
+    payload: bytes
+    topics: tuple[str, ...]  # those of its topics that are subscribed to here
+    publisher: str  # whose it is, if it is signed; else whose it is said to be
+    signed: bool
+    id: str
+    hops: int  # links that it crossed
+
+
+class Subscription:
+    """Events of some topics, one after the other: `async for event in subscription`. It ends when it is closed."""
+
+    def __init__(
+        self, topics: dict[int, str], buffer: int, when_full: WhenFull, end: "Callable[[Subscription], None]"
+    ) -> None:
+        if buffer < 1:
+            raise UsageError(f"a subscription's buffer is {buffer}, but must have room for 1 event at least.")
+        self.topics = topics  # names by id
+        self.buffer, self.when_full = buffer, when_full
+        self.dropped = 0  # events that were lost because nobody read them in time
+        self._end = end
+        self._waiting: deque[Event] = deque()
+        self._news = asyncio.Event()
+        self._failed = False
+        self._closed = False
+        self.emptied: Callable[[], None] = lambda: None  # told when there is room again
+
+    @property
+    def is_full(self) -> bool:
+        """Whether events have to wait elsewhere."""
+        return self.when_full == "wait" and len(self._waiting) >= self.buffer and not self._closed
+
+    def put(self, event: Event) -> None:
+        """One more."""
+        if self._closed or self._failed:
+            return
+        if len(self._waiting) >= self.buffer and self.when_full == "raise":
+            self._failed = True
+        else:
+            if len(self._waiting) >= self.buffer and self.when_full == "drop-oldest":
+                self._waiting.popleft()
+                self.dropped += 1
+            self._waiting.append(event)
+        self._news.set()
+
+    async def close(self) -> None:
+        """Follow these topics no longer, unless another subscription does. What has come can still be read."""
+        if not self._closed:
+            self._closed = True
+            self._news.set()
+            self._end(self)
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        """Every event, as it comes."""
+        return self
+
+    async def __anext__(self) -> Event:
+        """The next."""
+        while not self._waiting:
+            if self._failed:
+                raise SlowConsumerError(
+                    f"more than {self.buffer} events were waiting to be read; read faster, or choose a larger buffer or another mode."
+                )
+            if self._closed:
+                raise StopAsyncIteration
+            self._news.clear()
+            await self._news.wait()
+        event = self._waiting.popleft()
+        if len(self._waiting) < self.buffer:
+            self.emptied()
+        return event
+
+    async def __aenter__(self) -> Self:
+        """Begin; topics are followed already."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Follow them no longer."""
+        await self.close()

@@ -1,0 +1,92 @@
+"""What happens at a node, as lines of JSON: each is a row of a table, and says of which.
+
+`publications`, `deliveries` and `subscriptions` are written as they happen, `links`, `connections` and `traffic` once per stage, which
+is a period unless somebody says otherwise. Ids are numbers, times are seconds since 1970. A row about a node that starts anew
+has another `life`.
+"""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from ropewalk.engines.live.api import Node
+from ropewalk.errors import InputError
+from ropewalk.protocols.contract import Event
+
+
+class Telemetry:
+    """Looks on at one node."""
+
+    def __init__(self, node: Node, path: Path, life: int = 0) -> None:
+        self.node, self.life = node, life
+        self._sent: dict[str, tuple[int, int]] = {}  # what was counted at the last stage
+        self._copies: dict[int, int] = {}  # that came since then, of events that had come before
+        self._ticking: asyncio.Task[None] | None = None
+        try:
+            self._file = path.open("a", buffering=1)  # a line at a time: who is killed has written what it did
+        except OSError as error:
+            raise InputError(f"telemetry cannot be written to {path}: {error.strerror}.") from None
+        node.published, node.delivered, node.followed, node.came_again = (
+            self._published,
+            self._delivered,
+            self._followed,
+            self._came_again,
+        )
+
+    def begin(self) -> None:
+        """Take a stage once per period."""
+        self._ticking = asyncio.create_task(self._tick())
+
+    def stage(self, name: str) -> None:
+        """What it holds now, and what it has sent since the last stage."""
+        at, me = time.time(), self.node.identity.id
+        held = self.node.driver.machine.held()
+        for topic, contacts in held.items():
+            for contact in contacts:
+                self._write("links", stage=name, at=at, node=me, topic=topic, neighbour=contact.id)
+        self._write("connections", stage=name, at=at, node=me, links=len(self.node.transport.links), topics=list(held))
+        counts = self.node.transport.counts
+        sent = {kind: (messages, size) for kind, (messages, size) in counts.sent.items()}
+        sent |= {"ping": (counts.pings, 4 * counts.pings)}
+        for kind, (messages, size) in sent.items():
+            before = self._sent.get(kind, (0, 0))
+            if messages > before[0]:
+                more = {"messages": messages - before[0], "bytes": size - before[1]}
+                self._write("traffic", stage=name, node=me, kind=kind, at=at, **more)
+        self._sent = sent
+        for event, copies in self._copies.items():
+            self._write("copies", event=event, node=me, copies=copies)
+        self._copies.clear()
+
+    async def close(self) -> None:
+        """Write what is left, and nothing more."""
+        if self._ticking is not None:
+            self._ticking.cancel()
+            await asyncio.gather(self._ticking, return_exceptions=True)
+        self._file.close()
+
+    async def _tick(self) -> None:
+        turn = 0
+        while True:
+            await asyncio.sleep(self.node.options.settings.period)
+            turn += 1
+            self.stage(f"round {turn}")
+
+    def _published(self, event: Event) -> None:
+        about = {"publisher": event.publisher, "topics": list(event.topics), "size": len(event.payload)}
+        self._write("publications", event=event.id, at=time.time(), **about)
+
+    def _delivered(self, event: Event, hops: int) -> None:
+        self._write("deliveries", event=event.id, node=self.node.identity.id, hops=hops, at=time.time())
+
+    def _followed(self, topic: int, follows: bool) -> None:
+        self._write("subscriptions", node=self.node.identity.id, topic=topic, at=time.time(), follows=follows)
+
+    def _came_again(self, event: int) -> None:
+        self._copies[event] = self._copies.get(event, 0) + 1
+
+    def _write(self, table: str, **row: Any) -> None:
+        if not self._file.closed:
+            self._file.write(json.dumps({"table": table, "life": self.life} | row) + "\n")

@@ -1,0 +1,302 @@
+"""The connections of one node: one with each other node, whoever called and however many topics share it.
+
+Two nodes that call each other at the same time end up with one connection: the call of the one with the smaller id stands.
+That one lets the other's call wait for what becomes of its own; a caller that does not hang up by then has lost the
+connection that this end still believes in, and gets a new one.
+
+Whoever says nothing for a while is gone, even if its machine is only frozen: TCP alone does not notice. A node that was itself
+held up gives others the benefit of the doubt.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from ropewalk.engines.live.connection import Connection, Counts, Ending
+from ropewalk.engines.live.handshake import Other, RefusedError, Terms
+from ropewalk.engines.live.identity import ClusterCertificate, contexts
+from ropewalk.engines.live.wire import Codec, WireError
+from ropewalk.errors import InputError, RopewalkError, UsageError
+from ropewalk.protocols.contract import Cause, Contact, Message
+
+HEARTBEAT = 1.0  # ours, seconds: whoever has said nothing else for so long says that it lives
+FROZEN = 2.5  # ours, heartbeats: whoever has not been heard for so long is gone
+UNANSWERED = 5.0  # ours, seconds: how long a call may take, with all handshakes
+CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours may take to hang up
+MOST_STRANGERS = 256  # ours: callers that are yet to be let in; more are turned away
+MOST_LINKS = 4096  # ours: connections in all, well below what a system usually allows
+MOST_PORT = 65_535
+log = logging.getLogger(__name__)
+
+
+class Call:
+    """An attempt to reach a node."""
+
+    __slots__ = ("connection", "task")
+
+    def __init__(self) -> None:
+        self.connection: Connection | None = None
+        self.task: asyncio.Task[None] | None = None
+
+    def hang_up(self) -> None:
+        """It is no longer needed."""
+        if self.task is not None:
+            self.task.cancel()
+        if self.connection is not None:
+            self.connection.abort(Ending("closed", "crossed"))
+
+
+class Transport:
+    """Calls others, and is called. It tells `up`, `down` and `heard`, which its owner sets."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        codec: Codec,
+        cluster: ClusterCertificate | None,
+        heartbeat: float,
+        call_from: str | None = None,
+    ) -> None:
+        self.terms, self.codec, self.heartbeat = terms, codec, heartbeat
+        self.call_from = None if call_from is None else (call_from, 0)
+        self.served, self.calling, self.certificate = contexts(terms.identity, cluster)
+        self.counts = Counts()
+        self.endings: dict[str, int] = {}  # connections that are no more, by why
+        self.dropped: dict[tuple[int, int], int] = {}  # events that found no room: (node, topic) -> how many
+        self.links: dict[int, Connection] = {}  # that are up
+        self.calls: dict[int, Call] = {}  # to nodes that are known
+        self.strangers: dict[Connection, None] = {}  # that have called, and are yet to be let in
+        self.closing: dict[Connection, None] = {}  # until all is sent
+        self.up: Callable[[Contact], None] = lambda _: None
+        self.down: Callable[[Contact, Ending], None] = lambda _, __: None
+        self.heard: Callable[[Contact, Any], None] = lambda _, __: None
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # What its owner asks for
+
+    async def listen(self, host: str, port: int) -> int:
+        """Let others call from now on; the port, which is any that is free if 0 was asked for."""
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(
+                lambda: Connection(self), host, port, ssl=self.served, ssl_handshake_timeout=UNANSWERED, backlog=1024
+            )
+        except OSError as error:
+            raise InputError(f"nobody can listen at {host}:{port}: {error.strerror or error}.") from None
+        found: int = self._server.sockets[0].getsockname()[1]
+        return found
+
+    def begin(self) -> None:
+        """See from now on who lives."""
+        self._spawn(self._beat())
+
+    def connect(self, contact: Contact) -> None:
+        """Have a link with this node: `up` or `down` follows, later."""
+        if contact.id in self.calls:
+            return
+        if contact.id in self.links:
+            asyncio.get_running_loop().call_soon(self._still_up, contact.id)
+            return
+        call = self.calls[contact.id] = Call()
+        call.task = self._spawn(self._call(contact, call))
+
+    def disconnect(self, contact: Contact, cause: Cause) -> None:
+        """Have none any more; nothing follows."""
+        connection = self.links.pop(contact.id, None)
+        if connection is not None:
+            self.closing[connection] = None
+            self._count(cause)
+            connection.close(cause)
+
+    def send(self, contact: Contact, message: Message) -> None:
+        """Send this over the link, if there is one; events that find no room are counted."""
+        connection = self.links.get(contact.id)
+        if connection is None:
+            return
+        try:
+            sent = connection.send(message)
+        except WireError:
+            log.exception("not sent")  # ours to have kept the rules
+            return
+        if not sent:
+            key = (contact.id, message.topics[0])
+            self.dropped[key] = self.dropped.get(key, 0) + 1
+
+    async def greet(self, address: str) -> Contact:
+        """Who is at an address. There is a link to it then; raises OSError or WireError if there is none."""
+        connection = await self._dial(None, address, Call())
+        return connection.contact
+
+    async def close(self) -> None:
+        """End everything. Whoever still has a link is told that this node leaves."""
+        if self._server is not None:
+            self._server.close()
+        for call in list(self.calls.values()):
+            call.hang_up()
+        for connection in list(self.strangers):
+            connection.abort()
+        for connection in list(self.links.values()):
+            self.disconnect(connection.contact, "left")
+        await asyncio.gather(*(connection.gone.wait() for connection in self.closing))
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # What connections tell (`connection.Owner`)
+
+    def recognised(self, connection: Connection, other: Other) -> None:
+        """Whoever was called is there; who calls may be let in."""
+        if connection.dialled:
+            self._install(connection)
+        else:
+            self._spawn(self._admit(connection, other))
+
+    def arrived(self, connection: Connection) -> None:
+        """Somebody calls."""
+        if len(self.strangers) >= MOST_STRANGERS or len(self.links) >= MOST_LINKS:
+            connection.refuse("there are too many others.")
+            return
+        self.strangers[connection] = None
+        asyncio.get_running_loop().call_later(UNANSWERED, self._give_up, connection)
+
+    def received(self, connection: Connection, message: Any) -> None:
+        """A message has come."""
+        if self.links.get(connection.contact.id) is connection:
+            self.heard(connection.contact, message)
+
+    def ended(self, connection: Connection, ending: Ending) -> None:
+        """A connection is no more."""
+        self._count(ending.why.partition(":")[0])
+        self.strangers.pop(connection, None)
+        if connection.other is not None and self.links.get(connection.contact.id) is connection:
+            del self.links[connection.contact.id]
+            self.down(connection.contact, ending)
+
+    def vanished(self, connection: Connection) -> None:
+        """Its socket is closed."""
+        self.strangers.pop(connection, None)
+        self.closing.pop(connection, None)
+
+    # Calling and being called
+
+    async def _call(self, contact: Contact, call: Call) -> None:
+        try:
+            await self._dial(contact.id, contact.address, call)
+        except (RopewalkError, OSError) as error:  # a TimeoutError is an OSError
+            log.debug("no link with %x at %s: %s", contact.id, contact.address, error)
+            if self.calls.get(contact.id) is call:
+                del self.calls[contact.id]
+                why = "refused" if isinstance(error, WireError) else "unreachable"
+                self.down(contact, Ending("failed", why))
+
+    async def _dial(self, expected: int | None, address: str, call: Call) -> Connection:
+        host, port = place(address)
+
+        def made() -> Connection:
+            call.connection = Connection(self, expected, address)
+            return call.connection
+
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(UNANSWERED):
+                _, connection = await loop.create_connection(
+                    made,
+                    host,
+                    port,
+                    ssl=self.calling,
+                    server_hostname="node",
+                    ssl_handshake_timeout=UNANSWERED,
+                    local_addr=self.call_from,
+                )
+                await connection.settled.wait()
+        except BaseException:
+            if call.connection is not None:
+                call.connection.abort()
+            raise
+        if not connection.up:
+            raise RefusedError(f"{address}: {connection.ending.why if connection.ending else 'it hung up'}")
+        return connection
+
+    async def _admit(self, connection: Connection, other: Other) -> None:
+        """Let a caller in, unless its call has crossed ours, and ours stands."""
+        node, mine = other.contact.id, self.terms.identity.id
+        call = self.calls.get(node)
+        if call is not None and mine < node and call.task is not None:
+            await asyncio.wait((call.task,))
+        elif call is not None:
+            self.calls.pop(node)
+            call.hang_up()
+        known = self.links.get(node)
+        if known is not None and known.dialled and mine < node and _is_same(known, other):
+            await asyncio.wait((asyncio.ensure_future(connection.gone.wait()),), timeout=CROSSED)
+        if connection.ending is None and not connection.gone.is_set():
+            self.strangers.pop(connection, None)
+            connection.welcome()
+            self._install(connection)
+
+    def _install(self, connection: Connection) -> None:
+        """This is the link from now on."""
+        node = connection.contact.id
+        self.calls.pop(node, None)
+        former = self.links.pop(node, None)
+        if former is not None:
+            assert connection.other is not None
+            cause: Cause = "closed" if _is_same(former, connection.other) else "failed"
+            former.abort()
+            former.ending = Ending(cause, "replaced")
+            self._count("replaced")
+            self.down(former.contact, former.ending)
+        self.links[node] = connection
+        self.up(connection.contact)
+
+    def _still_up(self, node: int) -> None:
+        connection = self.links.get(node)
+        if connection is not None:
+            self.up(connection.contact)
+
+    def _give_up(self, connection: Connection) -> None:
+        if connection in self.strangers:
+            connection.refuse("it took too long.")
+
+    # Who lives
+
+    async def _beat(self) -> None:
+        loop = asyncio.get_running_loop()
+        half = self.heartbeat / 2
+        due = loop.time() + half
+        while True:
+            await asyncio.sleep(max(0.0, due - loop.time()))
+            now = loop.time()
+            held_up = now - due > half  # then what others have said may still be unread
+            for connection in list(self.links.values()):
+                if held_up:
+                    connection.heard_at = now
+                elif now - connection.heard_at > FROZEN * self.heartbeat:
+                    connection.abort(Ending("failed", "frozen"))
+                elif now - connection.said_at >= half:
+                    connection.ping()
+            due = now + half
+
+    def _count(self, why: str) -> None:
+        self.endings[why] = self.endings.get(why, 0) + 1
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def place(address: str) -> tuple[str, int]:
+    """The host and port of `host:port`, or of `[host]:port`."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdecimal() or int(port) > MOST_PORT:
+        raise UsageError(f"{address!r} is no place to call: say HOST:PORT.")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _is_same(known: Connection, other: Other) -> bool:
+    """Whether it is the node that it was, and not one that has started anew."""
+    return known.other is not None and known.other.incarnation == other.incarnation

@@ -1,0 +1,260 @@
+"""Messages as bytes: every kind has a number, every field its place, every length a bound.
+
+A message is a MessagePack array of its fields, in their order. What a field may hold follows from its type, and nothing
+that breaks it comes through: numbers are from 0 to 2^63 - 1, texts, lists and payloads are bounded, a node is `[id, address]`.
+Topics are told by numbers that the two ends of a connection agree on as they go: the sender numbers each from 0 up the
+first time it comes up, says so in a frame of its own, and from then on writes -1 for number 0, -2 for number 1, and so on.
+A topic beyond what can be numbered is written as it is.
+
+**Skew.** Fields are only ever added at the end, with a default: who knows fewer skips them, who knows more takes the default. A new
+kind of message has a number from 128 up if whoever does not know it may skip it; below that it needs a new version of the
+protocol, on which both ends must agree before the first message (`handshake`).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from ropewalk.errors import RunError
+from ropewalk.protocols.contract import Contact, Event, Message
+from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
+
+KINDS = {  # never given to another; 128 and above may be skipped by who does not know them
+    "walk": 32, "reply": 33, "relay": 34, "announce": 35, "withdraw": 36, "keep-alive": 37, "left": 38,
+    "ask": 40, "pass": 41, "replace": 42, "swap": 44, "swap-back": 45,
+    "push": 48, "have": 49, "want": 50, "spare": 51, "inject": 52, "taken": 53,
+    "seek": 56, "found": 57, "serve": 58, "served": 59, "unserve": 60, "prove": 61, "proven": 62,
+    "interests": 64, "publication": 65, "control": 66,
+}  # fmt: skip
+OPTIONAL = 128
+MOST_ID = 2**63 - 1
+MOST_NUMBERED = 4096  # ours: topics that have a number on one connection
+MOST_LISTED = 8192  # ours: in any list; the longest that a node sends is of 4096
+MOST_TEXT = 255  # ours: bytes of an address, of which the longest is a host's name
+MOST_SECONDS = 1e12  # ours: above any age that a message speaks of
+MOST_CONTROL = 65_536  # ours, bytes: of a message without an event
+MOST_MESSAGE = MOST_PAYLOAD + 8192  # of one with an event: what it carries, and all else about it
+
+Numbers_ = Callable[[int], int]
+Change = Callable[[Any, Numbers_], Any]
+
+
+class WireError(RunError):
+    """Bytes that nobody who keeps the rules sends."""
+
+
+class Bounded(Contact):
+    """A contact, as much of it as may be on the wire."""
+
+    __slots__ = ()
+    __annotations__ = {
+        "id": Annotated[int, Meta(ge=0, le=MOST_ID)],
+        "address": Annotated[str, Meta(max_length=MOST_TEXT)],
+    }
+
+
+class Numbers:
+    """The numbers by which one end tells the other of topics."""
+
+    __slots__ = ("by_topic", "fresh")
+
+    def __init__(self) -> None:
+        self.by_topic: dict[int, int] = {}  # at most MOST_NUMBERED
+        self.fresh: list[int] = []  # numbered, in that order, and the other end has yet to be told
+
+    def __call__(self, topic: int) -> int:
+        """What is written for a topic."""
+        number = self.by_topic.get(topic)
+        if number is not None:
+            return -1 - number
+        if len(self.by_topic) == MOST_NUMBERED:
+            return topic
+        number = self.by_topic[topic] = len(self.by_topic)
+        self.fresh.append(topic)
+        return -1 - number
+
+
+class Topics:
+    """What the other end's numbers stand for."""
+
+    __slots__ = ("by_number",)
+
+    def __init__(self) -> None:
+        self.by_number: list[int] = []  # at most MOST_NUMBERED
+
+    def learn(self, body: bytes) -> None:
+        """The next numbers are of these."""
+        try:
+            fresh = _FRESH.decode(body)
+        except msgspec.MsgspecError as error:
+            raise WireError(f"topics cannot be read: {error}.") from None
+        if len(self.by_number) + len(fresh) > MOST_NUMBERED:
+            raise WireError(f"more than {MOST_NUMBERED} topics are numbered.")
+        self.by_number += fresh
+
+    def __call__(self, written: int) -> int:
+        """The topic that something written stands for."""
+        if written >= 0:
+            return written
+        number = -1 - written
+        if number >= len(self.by_number):
+            raise WireError(f"topic number {number} was never given to a topic.")
+        return self.by_number[number]
+
+
+class Codec:
+    """Everything that the nodes of one protocol may tell each other, to bytes and back."""
+
+    def __init__(self, messages: Iterable[type[Any]]) -> None:
+        self._shapes = {KINDS[kind.kind]: _Shape(kind) for kind in messages}
+        self.carriers = frozenset(number for number, shape in self._shapes.items() if shape.carries)
+
+    def encode(self, message: Message, numbers: Numbers) -> tuple[int, bytes]:
+        """The number of its kind, and the message; `numbers.fresh` must be told before it."""
+        number = KINDS[message.kind]
+        try:
+            body = self._shapes[number].encode(message, numbers)
+        except (OverflowError, TypeError) as error:
+            raise WireError(f"a message of kind {message.kind} cannot be written: {error}.") from None
+        if len(body) > self.most(number):
+            raise WireError(
+                f"a message of kind {message.kind} has {len(body)} bytes, but may have {self.most(number)}."
+            )
+        return number, body
+
+    def decode(self, number: int, body: bytes, topics: Topics) -> Any | None:
+        """The message; None if it is of a kind that may be skipped. Raises WireError for anything else."""
+        shape = self._shapes.get(number)
+        if shape is None:
+            if number >= OPTIONAL:
+                return None
+            raise WireError(f"there is no message of kind {number}.")
+        if len(body) > self.most(number):
+            raise WireError(f"a message of kind {number} has {len(body)} bytes, but may have {self.most(number)}.")
+        try:
+            return shape.decode(body, topics)
+        except msgspec.MsgspecError as error:
+            raise WireError(f"a message of kind {number} cannot be read: {error}.") from None
+
+    def most(self, number: int) -> int:
+        """The most bytes that a message of this kind may have."""
+        return MOST_MESSAGE if number in self.carriers else MOST_CONTROL
+
+
+def fresh_topics(numbers: Numbers) -> bytes | None:
+    """What the other end must be told before the next message, if anything."""
+    if not numbers.fresh:
+        return None
+    body = _ENCODER.encode(numbers.fresh)
+    numbers.fresh = []
+    return body
+
+
+class _Shape:
+    """How one kind of message is laid out."""
+
+    def __init__(self, kind: type[Any]) -> None:
+        self.kind = kind
+        self.laid_out, self.parts = _struct(kind)
+        self.changed = any(part is not None for part in self.parts)
+        self.names = tuple(field.name for field in fields(kind))
+        self.decoder = msgspec.msgpack.Decoder(self.laid_out)
+        self.carries = any(hint is Event for hint in get_type_hints(kind).values())
+
+    def encode(self, message: Message, numbers: Numbers) -> bytes:
+        values = [getattr(message, name) for name in self.names]
+        return _ENCODER.encode(_changed(values, self.parts, 0, numbers) if self.changed else values)
+
+    def decode(self, body: bytes, topics: Topics) -> Any:
+        values = msgspec.structs.astuple(self.decoder.decode(body))
+        return self.kind(*(_changed(values, self.parts, 1, topics) if self.changed else values))
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_FRESH = msgspec.msgpack.Decoder(
+    Annotated[list[Annotated[int, Meta(ge=0, le=MOST_ID)]], Meta(max_length=MOST_NUMBERED)]
+)
+Both = tuple[Change, Change] | None
+"""How a value is changed on its way out, and back; None if it is not."""
+
+
+def _struct(kind: type[Any]) -> tuple[type[msgspec.Struct], list[Both]]:
+    hints = get_type_hints(kind, include_extras=True)
+    laid_out, parts = [], []
+    for field in fields(kind):
+        hint, both = _part(hints[field.name])
+        parts.append(both)
+        laid_out.append((field.name, hint) if field.default is MISSING else (field.name, hint, field.default))
+    return msgspec.defstruct(kind.__name__, laid_out, array_like=True), parts
+
+
+def _part(hint: Any) -> tuple[Any, Both]:
+    """The type of what is on the wire, and how it comes about."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return Annotated[int, Meta(ge=-MOST_NUMBERED, le=MOST_ID)], (_number, _number)
+    if hint in _PLAIN:
+        return _PLAIN[hint], None
+    if is_dataclass(hint):
+        return _nested(cast("type[Any]", hint))
+    if origin is frozenset:
+        return Annotated[frozenset[_part(inner[0])[0]], Meta(max_length=MOST_LISTED)], None  # type: ignore[misc]
+    if origin is tuple and inner[1:] == (...,):
+        each, both = _part(inner[0])
+        return Annotated[tuple[each, ...], Meta(max_length=MOST_LISTED)], _of_all(both)  # type: ignore[valid-type]
+    if origin is tuple:
+        found = [_part(each) for each in inner]
+        return tuple[tuple(each for each, _ in found)], _of_each([both for _, both in found])  # type: ignore[misc]
+    raise TypeError(f"nothing on the wire is a {hint}")
+
+
+_PLAIN: dict[Any, Any] = {
+    bool: bool,
+    int: Annotated[int, Meta(ge=0, le=MOST_ID)],
+    float: Annotated[float, Meta(ge=0.0, le=MOST_SECONDS)],
+    bytes: Annotated[bytes, Meta(max_length=MOST_PAYLOAD)],
+    Contact: Bounded,
+}
+
+
+def _number(value: int, numbers: Numbers_) -> int:
+    return numbers(value)
+
+
+def _of_all(both: Both) -> Both:
+    if both is None:
+        return None
+    out, back = both
+    return (
+        lambda values, numbers: [out(value, numbers) for value in values],
+        lambda values, numbers: tuple(back(value, numbers) for value in values),
+    )
+
+
+def _of_each(parts: list[Both]) -> Both:
+    if not any(part is not None for part in parts):
+        return None
+    return (
+        lambda values, numbers: _changed(values, parts, 0, numbers),
+        lambda values, numbers: tuple(_changed(values, parts, 1, numbers)),
+    )
+
+
+def _nested(kind: type[Any]) -> tuple[Any, Both]:
+    laid_out, parts = _struct(kind)
+    names = tuple(field.name for field in fields(kind))
+
+    def out(value: Any, numbers: Numbers_) -> Any:
+        return _changed([getattr(value, name) for name in names], parts, 0, numbers)
+
+    def back(value: Any, numbers: Numbers_) -> Any:
+        return kind(*_changed(msgspec.structs.astuple(value), parts, 1, numbers))
+
+    return laid_out, (out, back)
+
+
+def _changed(values: Iterable[Any], parts: list[Both], way: int, numbers: Numbers_) -> list[Any]:
+    return [value if both is None else both[way](value, numbers) for value, both in zip(values, parts, strict=True)]

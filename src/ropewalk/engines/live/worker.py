@@ -1,0 +1,136 @@
+"""A process that runs some nodes of a cluster, and does what it is told on standard input: a line of JSON each, answered by one.
+
+python -m ropewalk.engines.live.worker
+"""
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from ropewalk.engines.live.api import LIVE_EVENTS, Node, Options
+from ropewalk.engines.live.loops import run
+from ropewalk.engines.live.subscriptions import Subscription
+from ropewalk.engines.live.telemetry import Telemetry
+from ropewalk.errors import RopewalkError
+from ropewalk.protocols.contract import Contact
+from ropewalk.protocols.stan.node import Node as StanNode
+from ropewalk.protocols.stan.settings import Settings
+
+LONGEST = 64 * 1_048_576  # ours, bytes: of a line
+
+
+class Worker:
+    """Its nodes, by the number that they have in the cluster."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[int, Node] = {}
+        self.telemetry: dict[int, Telemetry] = {}
+        self._reading: set[asyncio.Task[None]] = set()
+        self.verbs: dict[str, Callable[[dict[str, Any]], Awaitable[Any]]] = {
+            "start": self.start,
+            "follow": self.follow,
+            "publish": self.publish,
+            "stage": self.stage,
+            "state": self.state,
+            "leave": self.leave,
+        }
+
+    async def start(self, told: dict[str, Any]) -> list[Any]:
+        """Start a node; who and where it is."""
+        options = Options(
+            identity=Path(told["identity"]),
+            advertise=told.get("advertise"),
+            call_from=told.get("call_from"),
+            settings=Settings(**told["settings"]),
+            heartbeat=told["heartbeat"],
+            events=LIVE_EVENTS,
+        )
+        node = Node(told["listen"], told["bootstrap"], options)
+        self.telemetry[told["number"]] = Telemetry(node, Path(told["telemetry"]), told["life"])
+        self.nodes[told["number"]] = await node.start()
+        return [node.identity.id, node.address]
+
+    async def follow(self, told: dict[str, Any]) -> None:
+        """Have a node follow topics, with these to begin with."""
+        contacts = {int(topic): tuple(Contact(*each) for each in known) for topic, known in told["topics"].items()}
+        node = self.nodes[told["number"]]
+        events = node.follow(dict.fromkeys(contacts, ""), contacts, when_full="drop-oldest")
+        task = asyncio.create_task(_read(events))
+        self._reading.add(task)
+        task.add_done_callback(self._reading.discard)
+
+    async def publish(self, told: dict[str, Any]) -> str:
+        """Have a node publish; nothing, or why it could not."""
+        topics = dict.fromkeys(told["topics"], "")
+        try:
+            await self.nodes[told["number"]].publish_on(bytes(told["size"]), topics)
+        except RopewalkError as error:
+            return str(error)
+        return ""
+
+    async def stage(self, told: dict[str, Any]) -> None:
+        """Have all nodes say what they hold."""
+        for telemetry in self.telemetry.values():
+            telemetry.stage(told["name"])
+
+    async def state(self, _: dict[str, Any]) -> list[int]:
+        """How many places in views wait for a link, and on how many topics nodes are alone."""
+        coming = alone = 0
+        for node in self.nodes.values():
+            machine = node.driver.machine
+            assert isinstance(machine, StanNode)
+            for following in machine.topics.values():
+                coming += len(following.overlay.coming)
+                alone += not (following.overlay.view.contacts or following.overlay.held_by)
+        return [coming, alone]
+
+    async def leave(self, _: dict[str, Any]) -> None:
+        """Have all nodes leave."""
+        await asyncio.gather(*(node.leave() for node in self.nodes.values()))
+        for telemetry in self.telemetry.values():
+            await telemetry.close()
+
+    async def answer(self, line: bytes, write: Callable[[bytes], None]) -> None:
+        """Do what a line says, and say what came of it."""
+        told = json.loads(line)
+        try:
+            answer = {"number": told["turn"], "answer": await self.verbs[told["do"]](told)}
+        except RopewalkError as error:
+            answer = {"number": told["turn"], "error": str(error)}
+        write(json.dumps(answer).encode() + b"\n")
+
+
+async def _read(events: Subscription) -> None:
+    async for _ in events:
+        pass
+
+
+async def work() -> None:
+    """Until it is told to leave, or whoever told it is gone."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=LONGEST)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    out = sys.stdout.buffer
+
+    def write(answer: bytes) -> None:
+        out.write(answer)
+        out.flush()
+
+    worker = Worker()
+    answering: set[asyncio.Task[None]] = set()
+    while line := await reader.readline():
+        task = asyncio.create_task(worker.answer(line, write))
+        answering.add(task)
+        task.add_done_callback(answering.discard)
+        if json.loads(line)["do"] == "leave":
+            await task
+            return
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.ERROR, stream=sys.stderr)
+    run(work())

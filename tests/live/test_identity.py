@@ -1,0 +1,77 @@
+from pathlib import Path
+
+import pytest
+
+from ropewalk.engines.live.envelope import MOST_SAID, seal, unseal
+from ropewalk.engines.live.identity import KEY_FILE, Identity, id_of, is_signed, topic_of
+from ropewalk.errors import InputError
+from ropewalk.protocols.contract import Event
+
+
+def test_a_node_is_the_same_after_a_restart(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "node"
+    first = Identity.kept_in(folder)
+    assert Identity.kept_in(folder).public == first.public
+    assert id_of(first.public) == first.id < 2**63
+    assert Identity.fresh().id != first.id
+
+
+def test_a_key_is_its_owners_alone(tmp_path: Path) -> None:
+    Identity.kept_in(tmp_path)
+    key = tmp_path / KEY_FILE
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
+    key.chmod(0o640)
+    with pytest.raises(InputError, match="read by others than its owner; say chmod 600"):
+        Identity.kept_in(tmp_path)
+
+
+@pytest.mark.parametrize("text", [b"", b"no key", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"])
+def test_what_is_no_key_is_said(tmp_path: Path, text: bytes) -> None:
+    key = tmp_path / KEY_FILE
+    key.write_bytes(text)
+    key.chmod(0o600)
+    with pytest.raises(InputError, match="holds no private key"):
+        Identity.kept_in(tmp_path)
+
+
+def test_names_of_topics_and_keys_of_nodes_are_ids_of_their_own() -> None:
+    assert topic_of("news") != topic_of("News") != id_of(b"News")
+
+
+def test_an_event_can_be_signed_and_nothing_of_it_changed() -> None:
+    ann = Identity.fresh()
+    sealed = seal(1, (2, 3), b"said", ann)
+    event = Event(1, ann.id, (2, 3), sealed)
+    letter = unseal(sealed)
+    assert letter is not None
+    assert letter.said == b"said"
+    assert letter.is_genuine(event)
+    for forged in (
+        Event(9, ann.id, (2, 3), sealed),
+        Event(1, 9, (2, 3), sealed),
+        Event(1, ann.id, (2, 4), sealed),
+        Event(1, ann.id, (2, 3), sealed[:-1] + b"x"),
+    ):
+        opened = unseal(forged.payload)
+        assert opened is not None
+        assert not opened.is_genuine(forged)
+
+
+def test_an_unsigned_event_is_genuine_of_nobody() -> None:
+    letter = unseal(seal(1, (2,), b"said", None))
+    assert letter is not None
+    assert (letter.said, letter.public) == (b"said", None)
+    assert not letter.is_genuine(Event(1, 1, (2,), b""))
+    assert unseal(b"") is None
+    assert unseal(b"\x01short") is None
+    assert unseal(b"\x07other") is None
+    assert MOST_SAID >= 1_048_576
+
+
+def test_a_wrong_signature_is_none() -> None:
+    ann = Identity.fresh()
+    assert is_signed(b"text", ann.sign(b"text"), ann.public)
+    assert not is_signed(b"text", ann.sign(b"other"), ann.public)
+    assert not is_signed(b"text", b"short", ann.public)
+    assert not is_signed(b"text", ann.sign(b"text"), b"short")

@@ -1,0 +1,383 @@
+"""Nodes as a program uses them, on real sockets."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from alive import LIVE, Node, Options, alive, eventually, neighbours, read, settled
+from ropewalk.engines.live import gate
+from ropewalk.engines.live.api import NotRunningError, UndeliverableError
+from ropewalk.engines.live.envelope import MOST_SAID
+from ropewalk.engines.live.identity import topic_of
+from ropewalk.engines.live.subscriptions import SlowConsumerError
+from ropewalk.errors import UsageError
+from ropewalk.protocols.dissemination.settings import Settings as EventSettings
+
+NEWS, SPORT = topic_of("news"), topic_of("sport")
+QUICK = replace(LIVE, period=1.0)
+FAST = Options(settings=QUICK)
+
+
+async def network(stack: AsyncExitStack, count: int, options: Options = FAST) -> list[Node]:
+    """Some nodes that know the first."""
+    first = await stack.enter_async_context(Node(options=options))
+    others = [
+        await stack.enter_async_context(Node(bootstrap=[first.address], options=options)) for _ in range(1, count)
+    ]
+    await settled(first, *others)
+    return [first, *others]
+
+
+@alive
+async def test_the_first_lines_of_a_newcomer() -> None:
+    async with Node() as node, node.subscribe("news", "sport") as events:
+        await node.publish(b"hello", topics=["news", "sport"])
+        async for event in events:
+            assert (event.payload, event.topics) == (b"hello", ("news", "sport"))
+            break
+
+
+@alive
+async def test_everybody_who_follows_a_topic_gets_its_events_once_and_nobody_else_does() -> None:
+    async with AsyncExitStack() as stack:
+        nodes = await network(stack, 6)
+        news = [node.subscribe("news") for node in nodes[:4]]
+        sport = nodes[5].subscribe("sport")
+        await settled(*nodes[:4], topic=NEWS)
+        for number in range(20):
+            await nodes[number % 4].publish(b"%d" % number, ["news"])
+        for subscription in news:
+            assert {event.payload for event in await read(subscription, 20)} == {b"%d" % n for n in range(20)}
+        await nodes[0].publish(b"last", ["sport"])
+        assert [event.payload for event in await read(sport, 1)] == [b"last"]
+        assert all(not subscription._waiting for subscription in news)
+
+
+@alive
+async def test_an_event_on_several_topics_comes_once() -> None:
+    async with AsyncExitStack() as stack:
+        nodes = await network(stack, 4)
+        both = [node.subscribe("news", "sport") for node in nodes]
+        await settled(*nodes, topic=NEWS)
+        await settled(*nodes, topic=SPORT)
+        for number in range(10):
+            await nodes[0].publish(b"%d" % number, ["news", "sport"])
+        await nodes[0].publish(b"end", ["news"])
+        for subscription in both:
+            got = await read(subscription, 11)
+            assert len({event.id for event in got}) == 11
+            assert {event.topics for event in got if event.payload != b"end"} == {("news", "sport")}
+
+
+@alive
+async def test_publishing_to_a_topic_that_one_does_not_follow() -> None:
+    async with AsyncExitStack() as stack:
+        a, b, c = await network(stack, 3)
+        events = c.subscribe("news")
+        await eventually(lambda: c.driver.machine.finding.discovery.served)  # type: ignore[attr-defined]
+        await a.publish(b"from outside", ["news"])
+        (event,) = await read(events, 1)
+        assert (event.payload, event.publisher, event.signed) == (b"from outside", a.id, False)
+        assert not b.driver.machine.follows(NEWS)
+
+
+@alive
+async def test_publishing_to_a_topic_without_a_member_fails_loudly() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2, replace(FAST, events=EventSettings(entry=0.3)))
+        events = b.subscribe("news")
+        with pytest.raises(UndeliverableError, match="did not get into 'nothing'") as failed:
+            await a.publish(b"x", ["nothing", "news"])
+        assert list(failed.value.failed) == ["nothing"]
+        assert [event.payload for event in await read(events, 1)] == [b"x"]
+
+
+@alive
+async def test_a_mebibyte_is_carried_and_more_is_refused() -> None:
+    async with AsyncExitStack() as stack:
+        nodes = await network(stack, 3)
+        subscriptions = [node.subscribe("news") for node in nodes]
+        await settled(*nodes, topic=NEWS)
+        large = bytes(range(256)) * 4096
+        assert len(large) == 1 << 20
+        await nodes[0].publish(large, ["news"])
+        for subscription in subscriptions:
+            assert (await read(subscription, 1))[0].payload == large
+        with pytest.raises(UsageError, match="too large"):
+            await nodes[0].publish(bytes(MOST_SAID + 1), ["news"])
+
+
+# Slow readers
+
+
+@alive
+async def test_a_slow_reader_that_has_others_wait_misses_nothing() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        events = b.subscribe("news", buffer=5, when_full="wait")
+        a.subscribe("news")
+        await settled(a, b, topic=NEWS)
+        for number in range(100):
+            await a.publish(b"%d" % number, ["news"])
+        await eventually(lambda: events.is_full)
+        got = []
+        for _ in range(100):  # whatever has no room is asked for again, when there is
+            got.append((await anext(events)).payload)
+            assert len(events._waiting) <= 5
+        assert {*got} == {b"%d" % number for number in range(100)}
+        assert events.dropped == 0
+
+
+@alive
+async def test_a_slow_reader_that_wants_only_the_latest_is_told_how_many_it_lost() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        events = b.subscribe("news", buffer=5, when_full="drop-oldest")
+        a.subscribe("news")
+        await settled(a, b, topic=NEWS)
+        for number in range(100):
+            await a.publish(b"%d" % number, ["news"])
+        await eventually(lambda: events.dropped == 95)
+        assert [event.payload for event in await read(events, 5)] == [b"%d" % number for number in range(95, 100)]
+
+
+@alive
+async def test_a_slow_reader_that_wants_to_know_is_told() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        events = b.subscribe("news", buffer=5, when_full="raise")
+        a.subscribe("news")
+        await settled(a, b, topic=NEWS)
+        for number in range(100):
+            await a.publish(b"%d" % number, ["news"])
+        await eventually(lambda: events._failed)
+        assert len(await read(events, 5)) == 5
+        with pytest.raises(SlowConsumerError, match="more than 5 events were waiting"):
+            await anext(events)
+
+
+@alive
+async def test_whoever_publishes_waits_for_readers_at_the_same_node() -> None:
+    async with Node() as node:
+        events = node.subscribe("news", buffer=2)
+        for number in range(2):
+            await node.publish(b"%d" % number, ["news"])
+        third = asyncio.ensure_future(node.publish(b"2", ["news"]))
+        await asyncio.sleep(0)
+        assert not third.done()
+        assert [event.payload for event in await read(events, 3)] == [b"0", b"1", b"2"]
+        await third
+
+
+# Whose events
+
+
+@alive
+async def test_signed_events_are_known_to_be_whose_they_are() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2, replace(FAST, sign=True))
+        events = b.subscribe("news", signed=True)
+        await a.publish(b"mine", ["news"])
+        (event,) = await read(events, 1)
+        assert (event.signed, event.publisher) == (True, a.id)
+
+
+@alive
+async def test_where_events_must_be_signed_others_are_rejected_and_who_goes_on_is_sent_away() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        signer = await stack.enter_async_context(Node(bootstrap=[a.address], options=replace(FAST, sign=True)))
+        await settled(signer)
+        events = b.subscribe("news", signed=True)
+        a.subscribe("news")
+        await settled(a, b, topic=NEWS)
+        for number in range(gate.MOST_REJECTED + 1):
+            await a.publish(b"%d" % number, ["news"])
+        await eventually(lambda: int(a.id, 16) not in b.transport.links)
+        assert b.gate.counts["reject"] >= gate.MOST_REJECTED
+        assert b.transport.endings["evicted"] == 1
+        await signer.publish(b"signed", ["news"])
+        assert [event.payload for event in await read(events, 1)] == [b"signed"]
+
+
+@alive
+async def test_validators_accept_ignore_and_reject() -> None:
+    async with AsyncExitStack() as stack:
+        a, b, c = await network(stack, 3)
+        subscriptions = [node.subscribe("news") for node in (a, b, c)]
+        await settled(a, b, c, topic=NEWS)
+
+        async def later(event):
+            await asyncio.sleep(0)
+            return {b"bad": "reject", b"dull": "ignore"}.get(event.payload, "accept")
+
+        for node in (b, c):
+            node.validate("news", later)
+        for payload in (b"bad", b"dull", b"good"):
+            await a.publish(payload, ["news"])
+        for subscription in subscriptions[1:]:
+            assert [event.payload for event in await read(subscription, 1)] == [b"good"]
+        await eventually(lambda: b.gate.counts.get("reject") and b.gate.counts.get("ignore"))
+
+
+@alive
+async def test_a_validator_that_fails_leaves_the_event_out() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        events = b.subscribe("news")
+        a.subscribe("news")
+        await settled(a, b, topic=NEWS)
+
+        def failing(event):
+            raise KeyError(event.payload)
+
+        b.validate("news", failing)
+        await a.publish(b"1", ["news"])
+        await eventually(lambda: b.gate.counts.get("ignore"))
+        b.validate("news", None)
+        await a.publish(b"2", ["news"])
+        assert [event.payload for event in await read(events, 1)] == [b"2"]
+
+
+# Coming and going
+
+
+@alive
+async def test_unsubscribing_ends_events_and_only_the_last_reader_ends_the_topic() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        one, two = b.subscribe("news"), b.subscribe("news")
+        a.subscribe("news")
+        await settled(a, b, topic=NEWS)
+        await one.close()
+        await a.publish(b"1", ["news"])
+        assert [event.payload for event in await read(two, 1)] == [b"1"]
+        assert [event async for event in one] == []
+        await two.close()
+        assert not b.driver.machine.follows(NEWS)
+        await eventually(lambda: not neighbours(a, NEWS))
+
+
+@alive
+async def test_a_node_that_comes_back_is_the_same_and_gets_what_it_missed(tmp_path: Path) -> None:
+    kept = replace(FAST, identity=tmp_path)
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        for node in (a, b):
+            node.subscribe("news")
+        async with Node(bootstrap=[a.address], options=kept) as first:
+            first.subscribe("news")
+            await settled(a, first, topic=NEWS)
+            await a.publish(b"before", ["news"])
+            name = first.id
+        await eventually(lambda: int(name, 16) not in a.transport.links)
+        await a.publish(b"meanwhile", ["news"])
+        async with Node(bootstrap=[a.address], options=kept) as second:
+            assert second.id == name
+            events = second.subscribe("news")
+            assert {event.payload for event in await read(events, 2)} == {b"before", b"meanwhile"}
+
+
+@alive
+async def test_a_bootstrap_node_may_come_later() -> None:
+    async with Node(options=FAST) as a:
+        address = a.address
+    async with Node(bootstrap=[address], options=FAST) as b:
+        events = b.subscribe("news")
+        assert not b.joined.is_set()
+        async with Node(listen=address, options=FAST) as again:
+            await b.joined.wait()
+            await again.publish(b"here", ["news"])
+            assert [event.payload for event in await read(events, 1)] == [b"here"]
+
+
+@alive
+async def test_who_can_only_call_publishes_and_subscribes() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        inside = await stack.enter_async_context(Node(listen=None, bootstrap=[a.address], options=FAST))
+        await settled(inside)
+        outside_events, inside_events = b.subscribe("news"), inside.subscribe("news")
+        await settled(b, inside, topic=NEWS)
+        await inside.publish(b"out", ["news"])
+        await b.publish(b"in", ["news"])
+        assert {event.payload for event in await read(outside_events, 2)} == {b"out", b"in"}
+        assert {event.payload for event in await read(inside_events, 2)} == {b"out", b"in"}
+
+
+@alive
+async def test_after_leaving_nothing_is_left() -> None:
+    before = asyncio.all_tasks()
+    node = Node(options=FAST)
+    await node.start()
+    events = node.subscribe("news")
+    await node.leave()
+    await node.leave()
+    assert [event async for event in events] == []
+    assert asyncio.all_tasks() == before
+    with pytest.raises(NotRunningError, match="not running"):
+        node.subscribe("news")
+    with pytest.raises(NotRunningError):
+        await node.publish(b"x", ["news"])
+
+
+@alive
+async def test_a_reader_that_is_cancelled_loses_nothing() -> None:
+    async with Node(options=FAST) as node:
+        events = node.subscribe("news")
+        reading = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        await node.publish(b"1", ["news"])
+        assert [event.payload for event in await read(events, 1)] == [b"1"]
+
+
+@alive
+async def test_networks_with_different_secrets_do_not_meet() -> None:
+    one, two = (replace(FAST, secret=secret) for secret in (b"one", b"two"))
+    async with Node(options=one) as a, Node(bootstrap=[a.address], options=two) as b:
+        await eventually(lambda: b.transport.endings.get("refused"))
+        assert not b.joined.is_set()
+        async with Node(bootstrap=[a.address], options=one) as c:
+            await c.joined.wait()
+
+
+@alive
+async def test_a_list_of_public_keys_lets_nobody_else_in(tmp_path: Path) -> None:
+    friend = Node(options=replace(FAST, identity=tmp_path))
+    listed = replace(FAST, allow=frozenset({friend.public_key}))
+    async with Node(options=listed) as a:
+        async with Node(bootstrap=[a.address], options=FAST) as stranger:
+            await eventually(lambda: stranger.transport.endings.get("refused"))
+        async with Node(bootstrap=[a.address], options=replace(FAST, identity=tmp_path)) as known:
+            await known.joined.wait()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"heartbeat": 0.0}, "heartbeat is 0.0"),
+        ({"allow": frozenset({"ff"})}, "is no public key"),
+        ({"allow": frozenset({"x" * 64})}, "is no public key"),
+    ],
+)
+def test_what_makes_no_sense_is_said(wrong: dict, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        Options(**wrong)
+
+
+@alive
+async def test_what_makes_no_sense_of_a_node_is_said() -> None:
+    with pytest.raises(UsageError, match="say HOST:PORT"):
+        Node(bootstrap=["nowhere"])
+    async with Node() as node:
+        with pytest.raises(UsageError, match="has no topic"):
+            node.subscribe()
+        with pytest.raises(UsageError, match="must have from 1 to 64"):
+            await node.publish(b"", [])
+        with pytest.raises(UsageError, match="buffer is 0"):
+            node.subscribe("news", buffer=0)

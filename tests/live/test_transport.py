@@ -1,0 +1,267 @@
+"""Connections: one with each other node, whoever calls, and why they end."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from alive import alive, eventually
+from ropewalk.engines.live.connection import Ending
+from ropewalk.engines.live.handshake import Terms
+from ropewalk.engines.live.identity import Identity
+from ropewalk.engines.live.transport import Transport, place
+from ropewalk.engines.live.wire import Codec
+from ropewalk.errors import InputError, UsageError
+from ropewalk.protocols.catalogue import PROTOCOLS
+from ropewalk.protocols.contract import Contact, Event
+from ropewalk.protocols.dissemination.messages import Push
+from ropewalk.protocols.stan.messages import Announce
+
+CODEC = Codec(PROTOCOLS["stan"].messages)
+BEAT = 0.2
+
+
+class Station:
+    """A transport, and what it has told."""
+
+    def __init__(self, identity: Identity | None = None, heartbeat: float = BEAT, **more) -> None:
+        identity = identity or Identity.fresh()
+        self.transport = Transport(Terms(identity, "", "stan", **more), CODEC, None, heartbeat)
+        self.me = Contact(identity.id)
+        self.ups: list[int] = []
+        self.downs: list[tuple[int, Ending]] = []
+        self.heard: list[tuple[int, object]] = []
+        self.transport.up = lambda contact: self.ups.append(contact.id)
+        self.transport.down = lambda contact, ending: self.downs.append((contact.id, ending))
+        self.transport.heard = lambda contact, message: self.heard.append((contact.id, message))
+
+    async def start(self, *, listening: bool = True) -> "Station":
+        if listening:
+            port = await self.transport.listen("127.0.0.1", 0)
+            self.me = Contact(self.me.id, f"127.0.0.1:{port}")
+            self.transport.terms = replace(self.transport.terms, address=self.me.address)
+        self.transport.begin()
+        return self
+
+    @property
+    def linked(self) -> list[int]:
+        return list(self.transport.links)
+
+
+@asynccontextmanager
+async def stations(count: int, **more) -> AsyncIterator[list[Station]]:
+    """Some, the one with the smallest id first."""
+    identities = sorted((Identity.fresh() for _ in range(count)), key=lambda each: each.id)
+    found = [await Station(identity, **more).start() for identity in identities]
+    try:
+        yield found
+    finally:
+        await asyncio.gather(*(each.transport.close() for each in found))
+
+
+async def linked(a: Station, b: Station) -> None:
+    a.transport.connect(b.me)
+    await eventually(lambda: a.linked == [b.me.id] and b.linked == [a.me.id])
+
+
+@alive
+async def test_a_link_is_up_at_both_ends_and_carries_messages_both_ways() -> None:
+    async with stations(2) as (a, b):
+        await linked(a, b)
+        a.transport.send(b.me, Announce(7))
+        b.transport.send(a.me, Announce(8))
+        await eventually(lambda: a.heard and b.heard)
+        assert (a.heard, b.heard) == ([(b.me.id, Announce(8))], [(a.me.id, Announce(7))])
+        assert b.transport.links[a.me.id].contact == a.me
+
+
+@alive
+@pytest.mark.parametrize("round_", range(5))
+async def test_two_that_call_each_other_at_once_have_one_connection(round_: int) -> None:
+    async with stations(2) as (a, b):
+        a.transport.connect(b.me)
+        b.transport.connect(a.me)
+        await eventually(lambda: a.linked and b.linked and not a.transport.strangers and not b.transport.strangers)
+        await eventually(lambda: not a.transport.calls and not b.transport.calls)
+        (mine,), (yours,) = a.transport.links.values(), b.transport.links.values()
+        assert mine.dialled != yours.dialled
+        assert (a.ups, b.ups) == ([b.me.id], [a.me.id])
+        assert (a.downs, b.downs) == ([], [])
+        a.transport.send(b.me, Announce(7))
+        b.transport.send(a.me, Announce(8))
+        await eventually(lambda: a.heard and b.heard)
+
+
+@alive
+async def test_a_link_that_is_there_is_up_at_once() -> None:
+    async with stations(2) as (a, b):
+        await linked(a, b)
+        b.transport.connect(a.me)
+        await eventually(lambda: b.ups == [a.me.id, a.me.id])
+        assert len(a.ups) == 1
+
+
+@alive
+@pytest.mark.parametrize("cause", ["closed", "left"])
+async def test_who_closes_a_link_says_why_and_what_was_sent_before_arrives(cause) -> None:
+    async with stations(2) as (a, b):
+        await linked(a, b)
+        for topic in range(500):
+            a.transport.send(b.me, Announce(topic))
+        a.transport.disconnect(b.me, cause)
+        await eventually(lambda: b.downs)
+        assert b.downs == [(a.me.id, Ending(cause, cause))]
+        assert [message for _, message in b.heard] == [Announce(topic) for topic in range(500)]
+        assert (a.linked, a.downs) == ([], [])
+
+
+@alive
+async def test_nobody_there_is_said() -> None:
+    async with stations(2) as (a, b):
+        nowhere = Contact(b.me.id, "127.0.0.1:1")
+        a.transport.connect(nowhere)
+        a.transport.connect(Contact(5))  # which says nowhere that it can be called
+        await eventually(lambda: len(a.downs) == 2)
+        assert {(node, each.cause, each.why) for node, each in a.downs} == {
+            (b.me.id, "failed", "unreachable"),
+            (5, "failed", "unreachable"),
+        }
+
+
+@alive
+async def test_somebody_else_there_is_refused() -> None:
+    async with stations(2) as (a, b):
+        a.transport.connect(Contact(5, b.me.address))
+        await eventually(lambda: a.downs)
+        assert a.downs == [(5, Ending("failed", "refused"))]
+        await eventually(lambda: not b.transport.strangers)
+        assert b.linked == []
+
+
+@alive
+async def test_who_may_not_come_in_is_told_so() -> None:
+    async with stations(1) as (a,), stations(1, admits=lambda _: False) as (b,):
+        a.transport.connect(b.me)
+        await eventually(lambda: a.downs)
+        assert a.downs == [(b.me.id, Ending("failed", "refused"))]
+        assert a.ups == []
+
+
+@alive
+async def test_who_is_frozen_is_noticed_and_who_only_has_nothing_to_say_is_not() -> None:
+    async with stations(3) as (a, b, c):
+        await linked(a, b)
+        a.transport.connect(c.me)
+        await eventually(lambda: len(a.linked) == 2)
+        for task in list(b.transport._tasks):
+            task.cancel()  # it says nothing any more, as if its machine had stopped
+        await eventually(lambda: a.downs)
+        assert a.downs == [(b.me.id, Ending("failed", "frozen"))]
+        assert a.linked == [c.me.id]
+
+
+@alive
+async def test_a_node_that_starts_anew_replaces_its_former_self() -> None:
+    identity = Identity.fresh()
+    async with stations(1) as (a,):
+        first = await Station(identity).start()
+        await linked(first, a)
+        second = await Station(identity).start()
+        second.transport.connect(a.me)
+        await eventually(lambda: len(a.ups) == 2)
+        assert a.downs == [(identity.id, Ending("failed", "replaced"))]
+        assert a.linked == [identity.id]
+        for each in (first, second):
+            await each.transport.close()
+
+
+@alive
+async def test_who_has_lost_a_connection_that_the_other_believes_in_gets_a_new_one() -> None:
+    async with stations(2, heartbeat=30.0) as (one, two):
+        for a, b in ((one, two), (two, one)):
+            await linked(a, b)
+            b.transport.links.pop(a.me.id)  # without a word
+            b.transport.connect(a.me)
+            await eventually(partial(_again, a, b))
+            assert a.downs == [(b.me.id, Ending("closed", "replaced"))]
+            a.transport.disconnect(b.me, "closed")
+            await eventually(partial(_apart, b))
+            for each in (one, two):
+                each.ups.clear()
+                each.downs.clear()
+
+
+def _again(a: Station, b: Station) -> bool:
+    return b.linked == [a.me.id] and len(a.ups) == 2
+
+
+def _apart(b: Station) -> bool:
+    return not b.linked
+
+
+@alive
+async def test_who_can_only_call_takes_part() -> None:
+    async with stations(1) as (a,):
+        inside = await Station().start(listening=False)
+        inside.transport.connect(a.me)
+        await eventually(lambda: a.linked)
+        a.transport.send(Contact(inside.me.id), Announce(1))
+        await eventually(lambda: inside.heard)
+        assert a.transport.links[inside.me.id].contact == Contact(inside.me.id, "")
+        await inside.transport.close()
+        await eventually(lambda: a.downs)
+        assert a.downs == [(inside.me.id, Ending("left", "left"))]
+
+
+@alive
+async def test_bytes_that_nobody_sends_end_a_link_and_nothing_else() -> None:
+    async with stations(3) as (a, b, c):
+        await linked(a, b)
+        c.transport.connect(b.me)
+        await eventually(lambda: len(b.linked) == 2)
+        a.transport.links[b.me.id]._write(b"\0\0\1\x63rubbish")
+        await eventually(lambda: b.downs)
+        assert b.downs[0][0] == a.me.id
+        assert b.downs[0][1].why.startswith("garbled: there is no message of kind 99")
+        assert b.linked == [c.me.id]
+
+
+@alive
+async def test_strangers_who_say_nothing_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.transport.UNANSWERED", 0.3)
+    async with stations(1) as (a,):
+        host, _, port = a.me.address.rpartition(":")
+        context = a.transport.calling
+        reader, writer = await asyncio.open_connection(host, int(port), ssl=context, server_hostname="x")
+        await eventually(lambda: a.transport.strangers)
+        await reader.read()  # until it hangs up
+        assert not a.transport.strangers
+        writer.close()
+
+
+@alive
+async def test_a_heartbeat_overtakes_events_that_wait() -> None:
+    async with stations(2, heartbeat=0.5) as (a, b):
+        await linked(a, b)
+        large = Event(1, 2, (3,), bytes(1 << 20))
+        for number in range(40):  # some of it finds no room, which is counted
+            a.transport.send(b.me, Push(replace(large, id=number), (3,), 1, False))
+        await eventually(lambda: len(b.heard) + a.transport.dropped.get((b.me.id, 3), 0) == 40)
+        assert a.downs == b.downs == []
+
+
+@alive
+async def test_a_taken_port_is_said() -> None:
+    async with stations(1) as (a,):
+        with pytest.raises(InputError, match=r"nobody can listen at 127\.0\.0\.1"):
+            await Station().transport.listen("127.0.0.1", int(a.me.address.rpartition(":")[2]))
+
+
+@pytest.mark.parametrize("address", ["", "host", "host:", "host:port", "host:70000", ":"])
+def test_what_is_no_address_is_said(address: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"say HOST:PORT"):
+        place(address)

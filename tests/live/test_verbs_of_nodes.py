@@ -1,0 +1,276 @@
+"""The verbs that run a node, as processes of their own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from waiting import wait_until
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+ROPEWALK = [sys.executable, "-m", "ropewalk"]
+
+
+class Running:
+    """A process, and what it says."""
+
+    def __init__(self, *words: object, folder: Path) -> None:
+        self.out, self.err = folder / "out", folder / "err"
+        folder.mkdir()
+        with self.out.open("wb") as out, self.err.open("wb") as err:
+            self.process = subprocess.Popen(
+                [str(word) for word in words], stdin=subprocess.PIPE, stdout=out, stderr=err
+            )
+
+    def says(self, text: str, *, err: bool = False) -> bool:
+        return wait_until(lambda: text in (self.err if err else self.out).read_text())
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator:
+    started: list[Running] = []
+
+    def start(*words: object) -> Running:
+        started.append(Running(*words, folder=tmp_path / str(len(started))))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.process.kill()
+        each.process.wait()
+        if each.process.stdin is not None:
+            each.process.stdin.close()
+
+
+def ropewalk(*words: object, said: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*ROPEWALK, *(str(word) for word in words)], input=said, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def address_of(node: Running) -> str:
+    assert node.says("; Ctrl-C to leave.", err=True), node.err.read_text()
+    return node.err.read_text().rpartition(" at ")[2].partition(";")[0]
+
+
+def test_two_terminals(running) -> None:
+    subscriber = running(*ROPEWALK, "subscribe", "news", "--count", 3)
+    there = address_of(subscriber)
+    done = ropewalk("publish", "news", "--bootstrap", there, said="one\ntwo\n")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.endswith("published 2 of 2 events.\n")
+    assert ropewalk("publish", "news", "--message", "three", "--bootstrap", there).returncode == 0
+    assert subscriber.process.wait(20) == 0
+    assert sorted(subscriber.out.read_text().splitlines()) == ["one", "three", "two"]
+
+
+def test_json_lines_carry_bytes_topics_and_who(running) -> None:
+    subscriber = running(*ROPEWALK, "subscribe", "news", "sport", "--json-lines", "--count", 2)
+    there = address_of(subscriber)
+    lines = '{"payload": "späte Nachricht"}\n{"payload64": "/wA=", "topics": ["sport"]}\n'
+    assert ropewalk("publish", "news", "--json-lines", "--sign", "--bootstrap", there, said=lines).returncode == 0
+    assert subscriber.process.wait(20) == 0
+    text, binary = sorted(
+        map(json.loads, subscriber.out.read_text().splitlines()), key=lambda each: "payload64" in each
+    )
+    assert (text["payload"], text["topics"], text["signed"]) == ("späte Nachricht", ["news"], True)
+    assert (binary["payload64"], binary["topics"]) == ("/wA=", ["sport"])
+    assert text["publisher"] == binary["publisher"]
+
+
+def test_what_gets_nowhere_is_said_and_the_exit_code_tells(running) -> None:
+    there = address_of(running(*ROPEWALK, "subscribe", "news"))
+    done = ropewalk("publish", "nothing", "--bootstrap", there, "--message", "x")
+    assert done.returncode == 4
+    assert "line 1: the event did not get into 'nothing': no member of the topic could be reached." in done.stderr
+    assert done.stderr.endswith("error: 1 of 1 events did not get into all their topics.\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_node_leaves_politely_when_it_is_told_to_stop(running, number: int, tmp_path: Path) -> None:
+    node = running(*ROPEWALK, "node", "--subscribe", "news", "--identity", tmp_path / "key")
+    there = address_of(node)
+    assert set(json.loads(node.out.read_text())) == {"id", "address", "public_key"}
+    watcher = running(*ROPEWALK, "node", "--bootstrap", there, "--metrics", 0, "--telemetry", tmp_path / "rows")
+    assert address_of(watcher)
+    assert node.stop(number) == 0
+    assert node.err.read_text().endswith("ropewalk: left.\n")
+    assert (tmp_path / "key" / "node.key").exists()
+
+
+def test_metrics_and_health_are_shown_on_this_machine(running, tmp_path: Path) -> None:
+    first = running(*ROPEWALK, "node", "--subscribe", "news")
+    port = 17411 + os.getpid() % 1000
+    node = running(*ROPEWALK, "node", "--subscribe", "news", "--bootstrap", address_of(first), "--metrics", port)
+    address_of(node)
+
+    def page(path: str) -> tuple[int, str]:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}") as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    assert wait_until(lambda: page("health")[0] == 200)
+    status, text = page("metrics")
+    assert status == 200
+    assert "# TYPE ropewalk_links gauge\nropewalk_links 1\n" in text
+    assert 'ropewalk_messages_total{kind="seek"}' in text
+    assert page("other")[0] == 404
+    first.process.kill()
+    assert wait_until(lambda: page("health")[0] == 503)
+
+
+def test_telemetry_is_rows_of_tables(running, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    node = running(*ROPEWALK, "node", "--subscribe", "news", "--telemetry", rows, "--period", 0.5)
+    there = address_of(node)
+    assert ropewalk("publish", "news", "--message", "x", "--bootstrap", there).returncode == 0
+    assert wait_until(lambda: '"round 2"' in rows.read_text())
+    assert node.stop() == 0
+    found = [json.loads(line) for line in rows.read_text().splitlines()]
+    tables = {row["table"] for row in found}
+    assert {"subscriptions", "deliveries", "connections", "traffic"} <= tables
+    (delivery,) = [row for row in found if row["table"] == "deliveries"]
+    assert delivery["hops"] == 1
+
+
+def test_a_file_says_what_options_say_and_options_count_more(running, tmp_path: Path) -> None:
+    config = tmp_path / "node.toml"
+    config.write_text('listen = "127.0.0.1:0"\nsubscribe = ["news"]\nidentity = "key"\nperiod = 1\nsign = true\n')
+    node = running(*ROPEWALK, "node", "--config", config)
+    assert address_of(node)
+    assert (tmp_path / "key" / "node.key").exists()
+    config.write_text("lisen = 1\n")
+    done = ropewalk("node", "--config", config)
+    assert (done.returncode, "says 'lisen', which means nothing here; it may say: listen" in done.stderr) == (3, True)
+    config.write_text("listen = 1\n")
+    done = ropewalk("node", "--config", config)
+    assert (done.returncode, "says listen = 1, which must be a text in quotes." in done.stderr) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        (["publish", "news"], 2, "nobody would hear it: add --bootstrap HOST:PORT of a node that is there."),
+        (["subscribe", "news", "--listen", "nowhere"], 2, "'nowhere' is no place to call: say HOST:PORT."),
+        (["subscribe", "news", "--listen", "0.0.0.0:0"], 3, "must say where others reach it; add --advertise"),
+        (["node", "--authority", "x"], 2, "--authority alone does not do: give --authority, --certificate and --key."),
+        (["node", "--secret-file", "no-such-file"], 3, "no-such-file cannot be read: No such file or directory."),
+        (["node", "--heartbeat", "0"], 2, "heartbeat is 0.0, but must be above 0 seconds."),
+    ],
+)
+def test_what_makes_no_sense_is_one_sentence(words: list[str], code: int, why: str) -> None:
+    done = ropewalk(*words)
+    assert (done.returncode, why in done.stderr) == (code, True), done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_certificate_of_the_cluster_lets_in_and_nothing_else_does(running, tmp_path: Path) -> None:
+    certified = cluster_of(tmp_path, ["a", "b"])
+    first = running(*ROPEWALK, "subscribe", "news", "--count", 1, *certified["a"])
+    there = address_of(first)
+    stranger = ropewalk("publish", "news", "--message", "no", "--bootstrap", there)
+    assert stranger.returncode == 4
+    assert "did not get into 'news': no bootstrap node could be reached (" in stranger.stderr
+    assert ropewalk("publish", "news", "--message", "yes", "--bootstrap", there, *certified["b"]).returncode == 0
+    assert first.process.wait(20) == 0
+    assert first.out.read_text() == "yes\n"
+
+
+def cluster_of(folder: Path, names: list[str]) -> dict[str, list[str]]:
+    """An authority, and certificates for some nodes, made as docs/live.md says."""
+    run = lambda *words: subprocess.run(words, cwd=folder, check=True, capture_output=True)  # noqa: E731
+    run(
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ed25519",
+        "-nodes",
+        "-keyout",
+        "ca.key",
+        "-out",
+        "ca.pem",
+        "-subj",
+        "/CN=authority",
+    )
+    told = {}
+    for name in names:
+        run(
+            "openssl",
+            "req",
+            "-newkey",
+            "ed25519",
+            "-nodes",
+            "-keyout",
+            f"{name}.key",
+            "-out",
+            f"{name}.csr",
+            "-subj",
+            f"/CN={name}",
+        )
+        run(
+            "openssl",
+            "x509",
+            "-req",
+            "-in",
+            f"{name}.csr",
+            "-CA",
+            "ca.pem",
+            "-CAkey",
+            "ca.key",
+            "-CAcreateserial",
+            "-out",
+            f"{name}.pem",
+        )
+        (folder / f"{name}.key").chmod(0o600)
+        told[name] = [
+            "--authority", str(folder / "ca.pem"), "--certificate", str(folder / f"{name}.pem"), "--key", str(folder / f"{name}.key"),
+        ]  # fmt: skip
+    return told
+
+
+# Examples
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("fan_in", "readings/humidity: 80 readings, mean 21.50\nreadings/temperature: 80 readings, mean 21.50\n"),
+        ("shared_work", "60 jobs done, the sum of squares is 70210\n"),
+    ],
+)
+def test_examples_run(name: str, expected: str) -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(expected)
+
+
+def test_people_chat(running) -> None:
+    ann = running(sys.executable, EXAMPLES / "chat.py", "ann")
+    assert ann.says("ann is in lobby, at")
+    there = ann.out.read_text().strip().rpartition(" ")[2]
+    bob = running(sys.executable, EXAMPLES / "chat.py", "bob", "--bootstrap", there)
+    assert bob.says("bob is in lobby")
+    for said, speaker, other in (("hello", bob, ann), ("good day", ann, bob)):
+        assert speaker.process.stdin is not None
+        speaker.process.stdin.write(said.encode() + b"\n")
+        speaker.process.stdin.flush()
+        assert other.says(said)
+    assert bob.process.stdin is not None
+    bob.process.stdin.close()
+    assert bob.process.wait(20) == 0

@@ -1,0 +1,115 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ropewalk.engines.live.frames import (
+    HEADER,
+    MOST_FRAME,
+    MOST_UNFINISHED,
+    MOST_WAITING,
+    PIECE,
+    PIECE_BYTES,
+    Lanes,
+    Splitter,
+    frame,
+)
+from ropewalk.engines.live.wire import MOST_MESSAGE, WireError
+
+CONTROL, EVENT = 40, 48
+
+
+def taken(lanes: Lanes, most: int = 1 << 30) -> list[tuple[int, bytes]]:
+    splitter = Splitter()
+    return list(splitter.feed(b"".join(lanes.take(most))))
+
+
+@given(
+    bodies=st.lists(st.binary(max_size=300), max_size=8),
+    cuts=st.lists(st.integers(0, 2000), max_size=8),
+)
+def test_frames_come_whole_however_bytes_arrive(bodies: list[bytes], cuts: list[int]) -> None:
+    sent = b"".join(frame(32 + place, body) for place, body in enumerate(bodies))
+    edges = [0, *sorted(cut for cut in cuts if cut < len(sent)), len(sent)]
+    splitter = Splitter()
+    found: list[tuple[int, bytes]] = []
+    for first, last in pairwise(edges):
+        found += splitter.feed(sent[first:last])
+    assert found == [(32 + place, body) for place, body in enumerate(bodies)]
+
+
+def test_what_carries_no_event_overtakes_what_does() -> None:
+    lanes = Lanes()
+    lanes.put_event(1, EVENT, b"e" * 3 * PIECE_BYTES)
+    first = lanes.take(1)
+    lanes.put(CONTROL, b"c")
+    second = lanes.take(1)
+    assert first[0][3] == PIECE
+    assert second == [frame(CONTROL, b"c")]
+
+
+def test_a_large_event_holds_up_no_other_topic() -> None:
+    lanes = Lanes()
+    lanes.put_event(1, EVENT, b"a" * 40 * PIECE_BYTES)
+    lanes.put_event(2, EVENT, b"small")
+    splitter = Splitter()
+    early = list(splitter.feed(b"".join(lanes.take(3 * PIECE_BYTES))))
+    assert early == [(EVENT, b"small")]
+    late = list(splitter.feed(b"".join(lanes.take(1 << 30))))
+    assert late == [(EVENT, b"a" * 40 * PIECE_BYTES)]
+    assert not lanes
+    assert lanes.event_bytes == 0
+
+
+def test_events_of_one_topic_keep_their_order() -> None:
+    lanes = Lanes()
+    bodies = [bytes([place]) * (PIECE_BYTES * (place % 3) + 1) for place in range(20)]
+    for place, body in enumerate(bodies):
+        lanes.put_event(place % 2, EVENT, body)
+    found = [body for _, body in taken(lanes)]
+    for topic in range(2):
+        assert [body for body in found if body[0] % 2 == topic] == bodies[topic::2]
+
+
+def test_a_connection_keeps_so_much_and_counts_the_rest() -> None:
+    lanes = Lanes()
+    size = 1 << 20
+    room = MOST_WAITING // size
+    sent = [lanes.put_event(7, EVENT, bytes(size)) for _ in range(room + 3)]
+    assert sent == [True] * room + [False] * 3
+    assert lanes.dropped == {7: 3}
+    assert len(taken(lanes)) == room
+    assert lanes.put_event(7, EVENT, bytes(size))
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "why"),
+    [
+        (((MOST_FRAME + 1) << 8).to_bytes(HEADER, "big"), "a frame has"),
+        (frame(PIECE, b"\0\0\0\1"), "a piece is empty"),
+    ],
+)
+def test_what_nobody_sends_is_refused(bytes_: bytes, why: str) -> None:
+    with pytest.raises(WireError, match=why):
+        list(Splitter().feed(bytes_))
+
+
+def test_pieces_that_never_end_are_refused() -> None:
+    splitter = Splitter()
+
+    def stream(number: int, last: bool) -> None:
+        body = number.to_bytes(2, "big") + bytes((EVENT, last)) + bytes(PIECE_BYTES)
+        list(splitter.feed(frame(PIECE, body)))
+
+    most = MOST_UNFINISHED // PIECE_BYTES
+    for number in range(most):
+        stream(number, last=False)
+    with pytest.raises(WireError, match="are not finished"):
+        stream(most, last=False)
+    splitter = Splitter()
+    most = MOST_MESSAGE // PIECE_BYTES
+    for _ in range(most):
+        stream(1, last=False)
+    with pytest.raises(WireError, match="a message has"):
+        stream(1, last=True)

@@ -55,6 +55,7 @@ class Worker:
 
     process: asyncio.subprocess.Process
     lives: dict[int, Life] = field(default_factory=dict)  # by node
+    frozen: bool = False
     turn: int = 0
     asked: dict[int, asyncio.Future[Any]] = field(default_factory=dict)
     listening: asyncio.Task[None] | None = None
@@ -158,19 +159,23 @@ class Cluster:
                 await self.stage(what)
 
     async def stage(self, name: str) -> None:
-        """Have all nodes say what they hold."""
-        await asyncio.gather(*(worker.ask("stage", name=name) for worker in self._workers()))
+        """Have all nodes say what they hold, but those that are frozen."""
+        workers = [worker for worker in self._workers() if not worker.frozen]
+        answers = await asyncio.gather(*(worker.ask("stage", name=name) for worker in workers), return_exceptions=True)
+        for worker, answer in zip(workers, answers, strict=True):
+            if isinstance(answer, BaseException) and worker in self._workers():  # else it was killed meanwhile
+                raise answer
 
     # Coming
 
     async def _start_all(self) -> None:
         count = len(self.nodes) if self.processes is None else min(self.processes, len(self.nodes))
         workers = [await self._spawn_worker() for _ in range(count)]
-        for first in range(0, len(self.nodes), AT_ONCE):
-            lot = self.nodes[first : first + AT_ONCE]
-            seeds = self._seeds(first)
+        await self._start(self.nodes[0], workers[0], [], 0)
+        for first in range(1, len(self.nodes), AT_ONCE):
+            lot = enumerate(self.nodes[first : first + AT_ONCE], first)
             await asyncio.gather(
-                *(self._start(node, workers[(first + place) % count], seeds, 0) for place, node in enumerate(lot))
+                *(self._start(node, workers[place % count], self._seeds(place), 0) for place, node in lot)
             )
 
     async def _start(self, node: int, worker: Worker, seeds: list[str], life: int) -> None:
@@ -199,7 +204,7 @@ class Cluster:
         self.running[node], self.workers[node] = born, worker
 
     def _seeds(self, turn: int) -> list[str]:
-        """Some that run, by chance; the first of all are told nobody but the first."""
+        """Some that run, by chance."""
         running = [life.contact.address for life in self.running.values() if life.contact is not None]
         if not self.settings.discover or not running:
             return []
@@ -251,11 +256,14 @@ class Cluster:
             case "kill":
                 await asyncio.gather(*(self._kill(node) for node in victims))
             case "freeze":
-                for node in victims:
-                    self.workers[node].process.send_signal(signal.SIGSTOP)
+                frozen = [self.workers[node] for node in victims]
+                for worker in frozen:
+                    worker.frozen = True
+                    worker.process.send_signal(signal.SIGSTOP)
                 await asyncio.sleep(lasts)
-                for node in victims:
-                    self.workers[node].process.send_signal(signal.SIGCONT)
+                for worker in frozen:
+                    worker.process.send_signal(signal.SIGCONT)
+                    worker.frozen = False
             case "partition":
                 assert self.proxy is not None
                 apart = {self.running[node].number for node in victims}

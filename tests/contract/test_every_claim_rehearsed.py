@@ -40,6 +40,7 @@ DESCRIBED: dict[str, Any] = {
     ),
 }
 EVENTS = {"events": 9, "expected": 99, "delivered": 99, "missed": 0, "unwanted": 0, "frames_per_delivery": 1.1}
+HELD = {"lvs": [9, 9], "pvs": [8, 9]}
 FITNESS = {
     "weakly_connected": 1.0,
     "strongly_connected": 0.5,
@@ -90,7 +91,7 @@ class Rehearsal(Lab):
     def nodes(self, universe: Universe, seed: int, **told: Any) -> NodesRun:
         self.asked.append(f"{universe.title}, nodes {seed}")
         stages = [NodesStage(9.0, 9.0 / (turn + 1), 9.0, 9, 9, 8, 1, 10) for turn in range(told["rounds"] + 1)]
-        return NodesRun(universe.nodes, universe.subscriptions, stages, {"walk": (9, 99)}, EVENTS)
+        return NodesRun(universe.nodes, universe.subscriptions, stages, {"walk": (9, 99)}, EVENTS, HELD)
 
     def members(self, universe: Universe) -> Members:
         self.asked.append(f"{universe.title}, members")

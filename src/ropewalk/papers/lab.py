@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ropewalk.engines.contract import Keep, Phase
+from ropewalk.engines.contract import Engine, Keep, Phase
 from ropewalk.engines.job import Job, run_of
 from ropewalk.engines.played import members_of
 from ropewalk.errors import UsageError
@@ -141,18 +141,25 @@ class Lab:
         return self._runs[name]
 
     def nodes(
-        self, universe: Universe, seed: int, *, events: int = 0, topics_per_event: int = 1, **told: Any
+        self,
+        universe: Universe,
+        seed: int,
+        *,
+        engine: Engine = "sim",
+        events: int = 0,
+        topics_per_event: int = 1,
+        **told: Any,
     ) -> NodesRun:
-        """StaN on a universe message by message, with timers unless told otherwise; nothing is stored."""
-        settings = chosen(universe.store, told, "sim")
-        published = [events, topics_per_event]
+        """StaN on a universe message by message, with timers unless told otherwise, or live; nothing is stored."""
+        settings = chosen(universe.store, told, engine)
+        published = [engine, events, topics_per_event]
         key = (universe.store.manifest.name, json.dumps([asdict(settings), published], sort_keys=True), seed)
         if key not in self._nodes:
             keep: frozenset[Keep] = frozenset({"rounds"})
             job = Job(
                 settings=settings,
                 seed=seed,
-                engine="sim",
+                engine=engine,
                 keep=keep,
                 events=events,
                 topics_per_event=topics_per_event,

@@ -1,5 +1,6 @@
 """A run of single messages as claims want it: a few numbers for every stage, with no table stored."""
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ropewalk.engines.job import Job
+from ropewalk.engines.live.run import stages_live
 from ropewalk.engines.played import Played
 from ropewalk.engines.sim.deliveries import Deliveries
 from ropewalk.engines.sim.run import stages_of
@@ -38,22 +40,32 @@ class NodesRun:
     stages: list[NodesStage]
     sent: dict[str, tuple[int, int]]
     events: dict[str, Any]  # what became of them, in the keys of a run's document
+    held: dict[str, list[int]]  # at the end: lvs and pvs of every node that is there
 
 
 def nodes_run(members: Members, job: Job) -> NodesRun:
-    """Let nodes play, and count."""
+    """Let nodes play, or real ones run, and count."""
     node_ids = np.unique(members.ids)
     stages: list[NodesStage] = []
     sent: dict[str, tuple[int, int]] = {}
     events: dict[str, Any] = {}
-    for played in stages_of(members, job, lambda _: nullcontext(), Deliveries() if job.events else None):
+    held: dict[str, list[int]] = {}
+    for played in _played(members, job):
         events = played.events
+        views = view_columns(played.left, node_ids, None)
+        held = {name: np.asarray(views[name]).tolist() for name in ("lvs", "pvs")}
         stages.append(_counted(played, node_ids))
         for kinds in played.sent.values():
             for kind, (messages, size) in kinds.items():
                 before = sent.get(kind, (0, 0))
                 sent[kind] = (before[0] + messages, before[1] + size)
-    return NodesRun(node_ids.size, members.ids.size, stages, sent, events)
+    return NodesRun(node_ids.size, members.ids.size, stages, sent, events, held)
+
+
+def _played(members: Members, job: Job) -> Iterator[Played]:
+    if job.engine == "live":
+        return stages_live(members, job, lambda _: nullcontext())
+    return stages_of(members, job, lambda _: nullcontext(), Deliveries() if job.events else None)
 
 
 def _counted(played: Played, node_ids: Longs) -> NodesStage:

@@ -24,18 +24,23 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     """Run a universe's nodes on this machine and write their tables into a draft."""
     with phase("read the universe"):
         members = members_of(spark, universe)
-    given = views_of(members, kernel.initial(members, job.settings, job.seed)) if not job.settings.discover else {}
-    collected = played_live(members, given, job, phase)
+    collected = played_live(members, job, phase)
     with phase("write the tables"):
-        if given:  # while links come up nodes already walk: what they began with is what they were told
-            collected.stages[INITIAL].views = given
         stages = list(_stages(collected, members, job))
         rows = _rows(collected, stages[-1].owed) if job.events else (None, [])
         return stored(spark, universe, job, draft, members, stages, *rows)
 
 
-def played_live(members: kernel.Members, given: Views, job: Job, phase: Phase) -> Collected:
-    """Let real nodes run, with these neighbours to begin with, if any; what they say of it."""
+def stages_live(members: kernel.Members, job: Job, phase: Phase) -> Iterator[Played]:
+    """Let real nodes run: the initial stage, the final one, and with `rounds` those in between."""
+    return _stages(played_live(members, job, phase), members, job)
+
+
+def played_live(members: kernel.Members, job: Job, phase: Phase) -> Collected:
+    """Let real nodes run; what they say of it."""
+    given: Views = {}
+    if not job.settings.discover:
+        given = views_of(members, kernel.initial(members, job.settings, job.seed))
     offsets, ids = members.offsets.tolist(), members.ids.tolist()
     followed = {topic: ids[offsets[place] : offsets[place + 1]] for place, topic in enumerate(members.topics.tolist())}
     faults = faults_of(job.faults)
@@ -62,7 +67,10 @@ def played_live(members: kernel.Members, given: Views, job: Job, phase: Phase) -
         return Collected(cluster.lives)
 
     with tempfile.TemporaryDirectory(prefix="ropewalk-cluster-") as folder:
-        return run(whole(Path(folder)))
+        collected = run(whole(Path(folder)))
+    if given:  # while links come up nodes already walk: what they began with is what they were told
+        collected.stages[INITIAL].views = given
+    return collected
 
 
 def _stages(collected: Collected, members: kernel.Members, job: Job) -> Iterator[Played]:

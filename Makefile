@@ -18,7 +18,7 @@ test: $(READY)  ## the tests of every day
 	$(BIN)/pytest $(TWICE)
 
 thorough: $(READY)  ## the tests that take minutes: every claim at small scale, a cluster
-	$(BIN)/pytest $(TWICE) -m thorough
+	$(BIN)/pytest $(TWICE) -m "thorough and not long"
 
 long: $(READY)  ## what is long by nature: paper scale, the smallest machine
 	$(BIN)/pytest -m long --timeout 3600

@@ -1,6 +1,7 @@
 """Connections: one with each other node, whoever calls, and why they end."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from alive import alive, eventually
-from ropewalk.engines.live.connection import Ending
+from ropewalk.engines.live.connection import Connection, Ending
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import Identity
 from ropewalk.engines.live.transport import Transport, place
@@ -252,6 +253,26 @@ async def test_a_heartbeat_overtakes_events_that_wait() -> None:
             a.transport.send(b.me, Push(replace(large, id=number), (3,), 1, False))
         await eventually(lambda: len(b.heard) + a.transport.dropped.get((b.me.id, 3), 0) == 40)
         assert a.downs == b.downs == []
+
+
+@alive
+async def test_links_that_come_and_go_leave_nothing_behind() -> None:
+    async with stations(2) as (a, b):
+        tasks = len(asyncio.all_tasks())
+        for _ in range(30):
+            await linked(a, b)
+            a.transport.disconnect(b.me, "closed")
+            await eventually(partial(_apart, b))
+        await eventually(lambda: not a.transport.closing)
+        await eventually(lambda: len(asyncio.all_tasks()) == tasks)
+        gc.collect()
+        left = [
+            each
+            for each in gc.get_objects()
+            if isinstance(each, Connection) and each.owner in (a.transport, b.transport)
+        ]
+        assert not left
+        assert not (a.transport.strangers or b.transport.strangers or a.transport.calls)
 
 
 @alive

@@ -162,7 +162,7 @@ class Node:
         self.gate.is_full = self._is_full
         self.transport.heard = self._heard
         self.driver.deliver, self.driver.report = self._deliver, self._report
-        self.driver.entered, self.driver.linked = self._entered, self._linked
+        self.driver.entered = self._entered
         self.transport.begin()
         self._running = True
         if options.settings.discover:
@@ -331,10 +331,6 @@ class Node:
         future = self._confirming.get((event, topic))
         if future is not None and not future.done():
             future.set_result(why)
-
-    def _linked(self, contact: Contact, ending: Ending | None) -> None:
-        if ending is not None:
-            self.gate.forget(contact.id)
 
     def _has_room(self, topics: tuple[int, ...]) -> None:
         self._emptied.set()

@@ -81,6 +81,7 @@ class Connection(asyncio.Protocol):
         self.numbers, self.topics = Numbers(), Topics()
         self.heard_at = self.said_at = self.loop.time()
         self.paused = self.scheduled = self.leaving = False
+        self.patience: asyncio.TimerHandle | None = None  # until it is ended, if somebody waits for it
         self.settled = asyncio.Event()  # once it is up, or will never be
         self.gone = asyncio.Event()
         self.room = asyncio.Event()  # whether little waits to be sent
@@ -136,6 +137,7 @@ class Connection(asyncio.Protocol):
         """It is no more."""
         self.gone.set()
         self.room.set()
+        self.be_patient(None)
         self._end(Ending("failed", "reset"))
         self.owner.vanished(self)
 
@@ -178,8 +180,14 @@ class Connection(asyncio.Protocol):
             return
         self.ending = Ending(cause, cause)
         self.leaving = True
-        self.loop.call_later(FAREWELL, self.abort)
+        self.be_patient(self.loop.call_later(FAREWELL, self.abort))
         self._flush()
+
+    def be_patient(self, until: asyncio.TimerHandle | None) -> None:
+        """Wait so long for something; None: no longer."""
+        if self.patience is not None:
+            self.patience.cancel()
+        self.patience = until
 
     def abort(self, ending: Ending | None = None) -> None:
         """End it at once."""

@@ -42,7 +42,6 @@ class Driver:
         self.deliver: Callable[[Deliver], None] = lambda _: None
         self.report: Callable[[Report], None] = lambda _: None
         self.entered: Callable[[Entered], None] = lambda _: None
-        self.linked: Callable[[Contact, Ending | None], None] = lambda _, __: None  # for whoever looks on
         self.handled = 0  # inputs so far
         self.failed = 0  # inputs at which the machine raised: a bug, which must not take the node down
         self._inputs: deque[Input] = deque()
@@ -113,10 +112,8 @@ class Driver:
         self._timers[handle] = None
 
     def _up(self, contact: Contact) -> None:
-        self.linked(contact, None)
         self.tell(LinkUp(contact))
 
     def _down(self, contact: Contact, ending: Ending) -> None:
         log.debug("link with %x is down: %s", contact.id, ending.why)
-        self.linked(contact, ending)
         self.tell(LinkDown(contact, ending.cause))

@@ -32,6 +32,7 @@ EVENT_BYTES = 1024  # ours: what an event takes besides its payload
 MOST_OFFERS = 4096  # ours: that wait for room; what is beyond is offered again by its sender
 AT_A_TIME = 64  # ours: offers that are taken up when there is room
 MOST_REJECTED = 16  # ours: events that one neighbour may send before it is sent away
+MOST_REJECTERS = 4096  # ours: neighbours of whom that is counted; to hang up does not help
 MOST_AT_WORK = 1024  # ours: events that are being judged; more are left out, and asked for again
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class Gate:
         self._waiting: set[int] = set()  # the events in there
         self._held_bytes = 0
         self._offers: OrderedDict[tuple[int, int], tuple[Contact, Have]] = OrderedDict()  # (event, node); MOST_OFFERS
-        self._rejected: dict[int, int] = {}  # by node, while it is linked
+        self._rejected: OrderedDict[int, int] = OrderedDict()  # by node, linked or not; MOST_REJECTERS
         self._at_work: set[asyncio.Task[None]] = set()
 
     def receive(self, sender: Contact, message: Any) -> None:
@@ -86,10 +87,6 @@ class Gate:
         if not self._held:
             for key in list(self._offers)[:AT_A_TIME]:
                 self.let_in(*self._offers.pop(key))
-
-    def forget(self, node: int) -> None:
-        """Its link is down."""
-        self._rejected.pop(node, None)
 
     async def close(self) -> None:
         """Judge nothing any more."""
@@ -149,6 +146,8 @@ class Gate:
 
     def _reject(self, sender: Contact) -> None:
         count = self._rejected[sender.id] = self._rejected.get(sender.id, 0) + 1
+        if len(self._rejected) > MOST_REJECTERS:
+            self._rejected.popitem(last=False)
         if count >= MOST_REJECTED:
             self.send_away(sender)
 

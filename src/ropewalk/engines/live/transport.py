@@ -26,6 +26,7 @@ UNANSWERED = 5.0  # ours, seconds: how long a call may take, with all handshakes
 CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours may take to hang up
 MOST_STRANGERS = 256  # ours: callers that are yet to be let in; more are turned away
 MOST_LINKS = 4096  # ours: connections in all, well below what a system usually allows
+MOST_COUNTED = 4096  # ours: pairs of node and topic whose lost events are counted apart
 MOST_PORT = 65_535
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,8 @@ class Transport:
         self.served, self.calling, self.certificate = contexts(terms.identity, cluster)
         self.counts = Counts()
         self.endings: dict[str, int] = {}  # connections that are no more, by why
-        self.dropped: dict[tuple[int, int], int] = {}  # events that found no room: (node, topic) -> how many
+        # events that found no room: (node, topic) -> how many; MOST_COUNTED, and the others together
+        self.dropped: dict[tuple[int, int], int] = {}
         self.links: dict[int, Connection] = {}  # that are up
         self.calls: dict[int, Call] = {}  # to nodes that are known
         self.strangers: dict[Connection, None] = {}  # that have called, and are yet to be let in
@@ -122,6 +124,7 @@ class Transport:
             return
         if not sent:
             key = (contact.id, message.topics[0])
+            key = key if key in self.dropped or len(self.dropped) < MOST_COUNTED else (0, 0)
             self.dropped[key] = self.dropped.get(key, 0) + 1
 
     async def greet(self, address: str) -> Contact:
@@ -159,7 +162,7 @@ class Transport:
             connection.refuse("there are too many others.")
             return
         self.strangers[connection] = None
-        asyncio.get_running_loop().call_later(UNANSWERED, self._give_up, connection)
+        connection.be_patient(asyncio.get_running_loop().call_later(UNANSWERED, self._give_up, connection))
 
     def received(self, connection: Connection, message: Any) -> None:
         """A message has come."""
@@ -233,6 +236,7 @@ class Transport:
             await asyncio.wait((asyncio.ensure_future(connection.gone.wait()),), timeout=CROSSED)
         if connection.ending is None and not connection.gone.is_set():
             self.strangers.pop(connection, None)
+            connection.be_patient(None)
             connection.welcome()
             self._install(connection)
 

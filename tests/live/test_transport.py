@@ -265,14 +265,14 @@ async def test_links_that_come_and_go_leave_nothing_behind() -> None:
             await eventually(partial(_apart, b))
         await eventually(lambda: not a.transport.closing)
         await eventually(lambda: len(asyncio.all_tasks()) == tasks)
-        gc.collect()
-        left = [
-            each
-            for each in gc.get_objects()
-            if isinstance(each, Connection) and each.owner in (a.transport, b.transport)
-        ]
-        assert not left
+        await eventually(lambda: not _connections_of(a, b))
         assert not (a.transport.strangers or b.transport.strangers or a.transport.calls)
+
+
+def _connections_of(*found: Station) -> list[Connection]:
+    gc.collect()
+    owners = [each.transport for each in found]
+    return [each for each in gc.get_objects() if isinstance(each, Connection) and each.owner in owners]
 
 
 @alive

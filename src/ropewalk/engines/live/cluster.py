@@ -197,6 +197,7 @@ class Cluster:
             "heartbeat": self.heartbeat,
             "telemetry": str(born.telemetry),
             "life": life,
+            "paused": not self.settings.discover and not life,
         }
         id_, address = await worker.ask("start", number=number, **told)
         born.contact = Contact(id_, address)
@@ -212,16 +213,32 @@ class Cluster:
         return list(dict.fromkeys(running[pick(each, len(running))] for each in drawn))
 
     async def _follow_all(self, views: Views) -> None:
-        asked = [self._follow(node, views) for node in self.nodes]
-        await asyncio.gather(*asked)
+        """Some at a time: if all shook hands at once, what takes long would be taken for failures.
+
+        Where they are told of each other, nobody listens before everybody follows: else early ones are told that others do not.
+        """
         deadline = time.monotonic() + SETTLING
-        while (left := await self._unsettled()) and time.monotonic() < deadline:
-            self.say(f"{left} links to come")
-            await asyncio.sleep(0.2)
-        if left:
-            raise RunError(
-                f"after {SETTLING:.0f} s there are still {left} links to come; use fewer nodes, or a longer period."
-            )
+        for first in range(0, len(self.nodes), AT_ONCE):
+            await asyncio.gather(*(self._follow(node, views) for node in self.nodes[first : first + AT_ONCE]))
+            await self._settle(deadline, lambda coming, _: coming)
+        if self.settings.discover:
+            alone = sum(len(nodes) == 1 for nodes in self.members.values())
+            await self._settle(deadline, lambda coming, lonely: coming + lonely - alone)
+        else:
+            await asyncio.gather(*(worker.ask("resume") for worker in self._workers()))
+
+    async def _settle(self, deadline: float, left_of: Callable[[int, int], int]) -> None:
+        """Until no link is to come any more."""
+        while True:
+            states: list[list[int]] = await asyncio.gather(*(worker.ask("state") for worker in self._workers()))
+            left = left_of(sum(state[0] for state in states), sum(state[1] for state in states))
+            if not left:
+                return
+            if time.monotonic() > deadline:
+                raise RunError(
+                    f"after {SETTLING:.0f} s there are still {left} links to come; use fewer nodes, or a longer period."
+                )
+            await asyncio.sleep(0.05)
 
     async def _follow(self, node: int, views: Views) -> None:
         known = {
@@ -231,12 +248,6 @@ class Cluster:
             for topic in self.follows[node]
         }
         await self.workers[node].ask("follow", number=self.running[node].number, topics=known)
-
-    async def _unsettled(self) -> int:
-        states: list[list[int]] = await asyncio.gather(*(worker.ask("state") for worker in self._workers()))
-        alone = {topic for topic, nodes in self.members.items() if len(nodes) == 1}
-        lonely = sum(state[1] for state in states) - len(alone)
-        return sum(state[0] for state in states) + (lonely if self.settings.discover else 0)
 
     # Events and faults
 

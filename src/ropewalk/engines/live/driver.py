@@ -45,6 +45,7 @@ class Driver:
         self.handled = 0  # inputs so far
         self.failed = 0  # inputs at which the machine raised: a bug, which must not take the node down
         self._inputs: deque[Input] = deque()
+        self._held: list[Input] | None = None  # while it is paused
         self._running = False
         self._stopped = False
         self._timers: dict[asyncio.TimerHandle, None] = {}
@@ -52,6 +53,9 @@ class Driver:
 
     def tell(self, event: Input) -> None:
         """Have the machine take this in, after what it is about to take in already."""
+        if self._held is not None and isinstance(event, Received | TimerFired):
+            self._held.append(event)
+            return
         self._inputs.append(event)
         if self._running:
             return
@@ -65,6 +69,16 @@ class Driver:
     def receive(self, sender: Contact, message: Any) -> None:
         """A message has come."""
         self.tell(Received(sender, message))
+
+    def pause(self) -> None:
+        """Hold back messages and timers, but not commands and news of links, until `resume`: so many can begin at once."""
+        self._held = []
+
+    def resume(self) -> None:
+        """Take in what was held back."""
+        held, self._held = self._held or [], None
+        for event in held:
+            self.tell(event)
 
     def stop(self) -> None:
         """Take nothing in any more."""

@@ -23,6 +23,9 @@ from ropewalk.protocols.contract import Cause, Contact, Message
 HEARTBEAT = 1.0  # ours, seconds: whoever has said nothing else for so long says that it lives
 FROZEN = 2.5  # ours, heartbeats: whoever has not been heard for so long is gone
 UNANSWERED = 5.0  # ours, seconds: how long a call may take, with all handshakes
+MOST_CALLING = (
+    16  # ours: calls at a time, the others wait for their turn: handshakes are dear, and a crowd of them times out
+)
 CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours may take to hang up
 MOST_STRANGERS = 256  # ours: callers that are yet to be let in; more are turned away
 MOST_LINKS = 4096  # ours: connections in all, well below what a system usually allows
@@ -73,6 +76,7 @@ class Transport:
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
+        self._calling = asyncio.Semaphore(MOST_CALLING)
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -186,7 +190,8 @@ class Transport:
 
     async def _call(self, contact: Contact, call: Call) -> None:
         try:
-            await self._dial(contact.id, contact.address, call)
+            async with self._calling:
+                await self._dial(contact.id, contact.address, call)
         except (RopewalkError, OSError) as error:  # a TimeoutError is an OSError
             log.debug("no link with %x at %s: %s", contact.id, contact.address, error)
             if self.calls.get(contact.id) is call:

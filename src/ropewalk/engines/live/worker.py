@@ -33,6 +33,7 @@ class Worker:
         self.verbs: dict[str, Callable[[dict[str, Any]], Awaitable[Any]]] = {
             "start": self.start,
             "follow": self.follow,
+            "resume": self.resume,
             "publish": self.publish,
             "stage": self.stage,
             "state": self.state,
@@ -52,6 +53,8 @@ class Worker:
         node = Node(told["listen"], told["bootstrap"], options)
         self.telemetry[told["number"]] = Telemetry(node, Path(told["telemetry"]), told["life"])
         self.nodes[told["number"]] = await node.start()
+        if told["paused"]:
+            node.driver.pause()
         return [node.identity.id, node.address]
 
     async def follow(self, told: dict[str, Any]) -> None:
@@ -62,6 +65,11 @@ class Worker:
         task = asyncio.create_task(_read(events))
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
+
+    async def resume(self, _: dict[str, Any]) -> None:
+        """Let messages in that were held back."""
+        for node in self.nodes.values():
+            node.driver.resume()
 
     async def publish(self, told: dict[str, Any]) -> str:
         """Have a node publish; nothing, or why it could not."""

@@ -266,7 +266,7 @@ async def test_links_that_come_and_go_leave_nothing_behind() -> None:
         await eventually(lambda: not a.transport.closing)
         await eventually(lambda: len(asyncio.all_tasks()) == tasks)
         await eventually(lambda: not _connections_of(a, b))
-        assert not (a.transport.strangers or b.transport.strangers or a.transport.calls)
+        assert not [*a.transport.strangers, *b.transport.strangers, *a.transport.calls]
 
 
 def _connections_of(*found: Station) -> list[Connection]:

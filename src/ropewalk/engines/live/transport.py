@@ -278,15 +278,18 @@ class Transport:
         while True:
             await asyncio.sleep(max(0.0, due - loop.time()))
             now = loop.time()
-            held_up = now - due > half  # then what others have said may still be unread
-            for connection in list(self.links.values()):
-                if held_up:
-                    connection.heard_at = now
-                elif now - connection.heard_at > FROZEN * self.heartbeat:
-                    connection.abort(Ending("failed", "frozen"))
-                elif now - connection.said_at >= half:
-                    connection.ping()
+            self._look_around(now, held_up=now - due > half)
             due = now + half
+
+    def _look_around(self, now: float, *, held_up: bool) -> None:
+        """Say that this node lives, and see who does not. If it was held up, what others have said may still be unread."""
+        for connection in list(self.links.values()):
+            if held_up:
+                connection.heard_at = now
+            elif now - connection.heard_at > FROZEN * self.heartbeat:
+                connection.abort(Ending("failed", "frozen"))
+            elif now - connection.said_at >= self.heartbeat / 2:
+                connection.ping()
 
     def _count(self, why: str) -> None:
         self.endings[why] = self.endings.get(why, 0) + 1

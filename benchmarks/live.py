@@ -11,10 +11,11 @@ import asyncio
 import json
 import time
 
-from ropewalk.engines.live.api import Node, Options
+from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.frames import Splitter, frame
 from ropewalk.engines.live.identity import Identity, contexts, topic_of
 from ropewalk.engines.live.loops import run
+from ropewalk.engines.live.options import Options
 from ropewalk.engines.live.subscriptions import Subscription
 
 TOPIC = "bench"

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import click
 
 from ropewalk.cli import options
-from ropewalk.engines.live.api import LIVE, Node, Options
+from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.identity import ClusterCertificate
+from ropewalk.engines.live.options import LIVE, Options
 from ropewalk.errors import InputError, UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -10,9 +10,8 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from secrets import token_bytes
 from types import TracebackType
 from typing import Any, Self
@@ -22,31 +21,25 @@ from ropewalk.engines.live.driver import Driver
 from ropewalk.engines.live.envelope import MOST_SAID, Letter, seal, unseal
 from ropewalk.engines.live.gate import Gate, Verdict
 from ropewalk.engines.live.handshake import Terms
-from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identity, of_cluster, topic_of
+from ropewalk.engines.live.identity import topic_of
+from ropewalk.engines.live.joining import Joining
+from ropewalk.engines.live.options import Options, advertised, identity_of
 from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
-from ropewalk.engines.live.transport import HEARTBEAT, Transport, place
+from ropewalk.engines.live.transport import Transport, place
 from ropewalk.engines.live.wire import Codec
-from ropewalk.errors import InputError, RopewalkError, RunError, UsageError
+from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.catalogue import PROTOCOLS, stan_with
-from ropewalk.protocols.contract import Contact, Deliver, Entered, Join, Leave, Publish, Report, Subscribe, Unsubscribe
+from ropewalk.protocols.contract import Contact, Deliver, Entered, Leave, Publish, Report, Subscribe, Unsubscribe
 from ropewalk.protocols.dissemination.messages import Inject, Push
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
-from ropewalk.protocols.dissemination.settings import Settings as EventSettings
-from ropewalk.protocols.stan.settings import NAME, Settings
+from ropewalk.protocols.stan.settings import NAME
 from ropewalk.seeds import chance
 
-EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  hosts at which one listens and nobody can call
 ROOM = 5.0  # ours, seconds: how long publishing waits for slow neighbours; what they have no room for then is counted
-RETRY = (0.5, 30.0)  # ours, seconds: between attempts to reach a bootstrap node, the first and the longest
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node
 MOST_CAME = 65_536  # ours: events of which copies are counted
 MOST_BANNED = 1024  # ours: nodes that have sent what was rejected, for as long as this one runs
-# ADR 17 says why; the period is a third of the paper's, so that newcomers are soon among others
-LIVE = Settings(
-    schedule="timed", manager="scamp", weight="keyed", learn=True, discover=True, period=10.0, connectivity=0.999
-)
-LIVE_EVENTS = EventSettings(entry=2.0)  # somebody waits for it: a link over the widest area is open by then
 log = logging.getLogger(__name__)
 
 Validator = Callable[[Event], "Verdict | Awaitable[Verdict]"]
@@ -66,35 +59,6 @@ class NotRunningError(UsageError):
     """The node has not been started, or has left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What can be chosen about a node, besides where it is and whom it knows."""
-
-    identity: Path | None = None  # where its key is kept, or will be; None: a new one, kept nowhere
-    advertise: str | None = None  # HOST or HOST:PORT at which others reach it, if not where it listens
-    call_from: str | None = None  # the address of this machine from which it calls others, if it has several
-    secret: bytes = b""  # what all nodes of the network share: others do not get in
-    allow: frozenset[str] | None = None  # public keys, in hex, of those it talks to; None: everybody
-    cluster: ClusterCertificate | None = None  # only with whom the same authority has certified
-    sign: bool = False  # its own events
-    heartbeat: float = HEARTBEAT
-    settings: Settings = field(default=LIVE)
-    events: EventSettings = field(default=LIVE_EVENTS)
-
-    def __post_init__(self) -> None:
-        if self.heartbeat <= 0:
-            raise UsageError(f"heartbeat is {self.heartbeat}, but must be above 0 seconds.")
-        for key in self.allow or ():
-            try:
-                sound = len(bytes.fromhex(key)) == KEY_BYTES
-            except ValueError:
-                sound = False
-            if not sound:
-                raise UsageError(f"{key!r} on the list of allowed nodes is no public key: it takes 64 hex digits.")
-        if self.identity is not None and self.cluster is not None:
-            raise UsageError("a node with a cluster's certificate has its key with it; drop the identity.")
-
-
 class Node:
     """One participant of a network."""
 
@@ -106,15 +70,14 @@ class Node:
         self.bootstrap = tuple(bootstrap)
         for address in self.bootstrap:
             place(address)
-        self.identity = _identity(self.options)
+        self.identity = identity_of(self.options)
         self._subscriptions: dict[int, list[Subscription]] = {}  # by topic
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
         self._banned: dict[bytes, None] = {}  # MOST_BANNED
         self._published = 0
         self._salt = token_bytes(8)
-        self._unreached = ""  # why the last bootstrap node was not
         self._running = False
-        self._joining: asyncio.Task[None] | None = None
+        self._joining: Joining | None = None
         self._emptied = asyncio.Event()  # somebody has read something
         self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
         self.address = ""
@@ -155,7 +118,7 @@ class Node:
         self.transport = Transport(terms, codec, options.cluster, options.heartbeat, options.call_from)
         if self._listen is not None:
             host, port = self._listen
-            self.address = _advertised(host, await self.transport.listen(host, port), options.advertise)
+            self.address = advertised(host, await self.transport.listen(host, port), options.advertise)
             self.transport.terms = replace(terms, address=self.address)
         self.driver = Driver(self._machine(), self.transport)
         self.gate = Gate(self.driver.receive, self._ban)
@@ -166,7 +129,7 @@ class Node:
         self.transport.begin()
         self._running = True
         if options.settings.discover:
-            self._joining = asyncio.create_task(self._join())
+            self._joining = Joining(self.transport, self.driver, self.bootstrap, options.secret, self.joined)
         return self
 
     async def leave(self) -> None:
@@ -175,8 +138,7 @@ class Node:
             return
         self._running = False
         if self._joining is not None:
-            self._joining.cancel()
-            await asyncio.gather(self._joining, return_exceptions=True)
+            await self._joining.close()
         await self.gate.close()
         self.driver.tell(Leave())
         self.driver.stop()
@@ -261,7 +223,7 @@ class Node:
                 async with asyncio.timeout(JOINED):
                     await self.joined.wait()
             except TimeoutError:
-                why = f"no bootstrap node could be reached ({self._unreached})"
+                why = f"no bootstrap node could be reached ({self._joining.unreached})"
                 raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
         await self._room(topics)
         self._published += 1
@@ -355,29 +317,6 @@ class Node:
         make = stan_with(of_events=self.options.events)
         return make(Contact(self.identity.id, self.address), self.options.settings, seed, None)
 
-    async def _join(self) -> None:
-        """Reach a bootstrap node, however long it takes; then the others."""
-        if not self.bootstrap:
-            self.driver.tell(Join((), self.options.secret))
-            self.joined.set()
-            return
-        missing, delay = list(self.bootstrap), RETRY[0]
-        while missing:
-            reached = []
-            for address in list(missing):
-                try:
-                    reached.append(await self.transport.greet(address))
-                except (RopewalkError, OSError) as error:
-                    self._unreached = str(error).rstrip(".") or type(error).__name__
-                    log.info("bootstrap node %s is not there yet: %s", address, self._unreached)
-                else:
-                    missing.remove(address)
-            if reached:
-                self.driver.tell(Join(tuple(reached), self.options.secret))
-                self.joined.set()
-            await asyncio.sleep(delay if missing else 0)
-            delay = min(RETRY[1], 2 * delay)
-
     async def _room(self, topics: Iterable[int]) -> None:
         """Wait for neighbours, and for readers here, that cannot keep up."""
         while self._is_full(tuple(topics)):
@@ -405,18 +344,3 @@ class Node:
     def _must_run(self) -> None:
         if not self._running:
             raise NotRunningError("this node is not running: start it with `async with`, or `await node.start()`.")
-
-
-def _identity(options: Options) -> Identity:
-    if options.cluster is not None:
-        return of_cluster(options.cluster)
-    return Identity.fresh() if options.identity is None else Identity.kept_in(options.identity)
-
-
-def _advertised(host: str, port: int, said: str | None) -> str:
-    """Where others reach it."""
-    if said is not None:
-        return said if said.rpartition(":")[2].isdecimal() and ":" in said else f"{said}:{port}"
-    if host in EVERYWHERE:
-        raise InputError(f"a node that listens at {host}:{port} must say where others reach it; add --advertise HOST.")
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -12,8 +12,9 @@ from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ropewalk.engines.live.api import Node, NotRunningError, Options
+from ropewalk.engines.live.api import Node, NotRunningError
 from ropewalk.engines.live.loops import new_loop
+from ropewalk.engines.live.options import Options
 from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
 
 T = TypeVar("T")

@@ -11,8 +11,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from ropewalk.engines.live.api import LIVE_EVENTS, Node, Options
+from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.loops import run
+from ropewalk.engines.live.options import LIVE_EVENTS, Options
 from ropewalk.engines.live.subscriptions import Subscription
 from ropewalk.engines.live.telemetry import Telemetry
 from ropewalk.errors import RopewalkError

@@ -1,0 +1,62 @@
+"""What can be chosen about a live node, and what is usual."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identity, of_cluster
+from ropewalk.engines.live.transport import HEARTBEAT
+from ropewalk.errors import InputError, UsageError
+from ropewalk.protocols.dissemination.settings import Settings as EventSettings
+from ropewalk.protocols.stan.settings import Settings
+
+EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  hosts at which one listens and nobody can call
+# ADR 17 says why; the period is a third of the paper's, so that newcomers are soon among others
+LIVE = Settings(
+    schedule="timed", manager="scamp", weight="keyed", learn=True, discover=True, period=10.0, connectivity=0.999
+)
+LIVE_EVENTS = EventSettings(entry=2.0)  # somebody waits for it: a link over the widest area is open by then
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What can be chosen about a node, besides where it is and whom it knows."""
+
+    identity: Path | None = None  # where its key is kept, or will be; None: a new one, kept nowhere
+    advertise: str | None = None  # HOST or HOST:PORT at which others reach it, if not where it listens
+    call_from: str | None = None  # the address of this machine from which it calls others, if it has several
+    secret: bytes = b""  # what all nodes of the network share: others do not get in
+    allow: frozenset[str] | None = None  # public keys, in hex, of those it talks to; None: everybody
+    cluster: ClusterCertificate | None = None  # only with whom the same authority has certified
+    sign: bool = False  # its own events
+    heartbeat: float = HEARTBEAT
+    settings: Settings = field(default=LIVE)
+    events: EventSettings = field(default=LIVE_EVENTS)
+
+    def __post_init__(self) -> None:
+        if self.heartbeat <= 0:
+            raise UsageError(f"heartbeat is {self.heartbeat}, but must be above 0 seconds.")
+        for key in self.allow or ():
+            try:
+                sound = len(bytes.fromhex(key)) == KEY_BYTES
+            except ValueError:
+                sound = False
+            if not sound:
+                raise UsageError(f"{key!r} on the list of allowed nodes is no public key: it takes 64 hex digits.")
+        if self.identity is not None and self.cluster is not None:
+            raise UsageError("a node with a cluster's certificate has its key with it; drop the identity.")
+
+
+def identity_of(options: Options) -> Identity:
+    """Who it is."""
+    if options.cluster is not None:
+        return of_cluster(options.cluster)
+    return Identity.fresh() if options.identity is None else Identity.kept_in(options.identity)
+
+
+def advertised(host: str, port: int, said: str | None) -> str:
+    """Where others reach it."""
+    if said is not None:
+        return said if said.rpartition(":")[2].isdecimal() and ":" in said else f"{said}:{port}"
+    if host in EVERYWHERE:
+        raise InputError(f"a node that listens at {host}:{port} must say where others reach it; add --advertise HOST.")
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

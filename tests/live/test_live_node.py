@@ -309,6 +309,20 @@ async def test_who_can_only_call_publishes_and_subscribes() -> None:
 
 
 @alive
+async def test_most_may_only_call_as_long_as_some_can_be_called() -> None:
+    async with AsyncExitStack() as stack:
+        reached = await network(stack, 2)
+        hidden = [Node(listen=None, bootstrap=[reached[0].address], options=FAST) for _ in range(6)]
+        nodes = [*reached, *[await stack.enter_async_context(node) for node in hidden]]
+        subscriptions = [node.subscribe("news") for node in nodes]
+        await settled(*nodes, topic=NEWS)
+        for number in range(10):
+            await nodes[-1 - number % 8].publish(b"%d" % number, ["news"])
+        for subscription in subscriptions:
+            assert {event.payload for event in await read(subscription, 10)} == {b"%d" % n for n in range(10)}
+
+
+@alive
 async def test_after_leaving_nothing_is_left() -> None:
     before = asyncio.all_tasks()
     node = Node(options=FAST)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ropewalk.engines.live.api import Node as Node
+    from ropewalk.engines.live.api import NotRunningError as NotRunningError
     from ropewalk.engines.live.api import UndeliverableError as UndeliverableError
     from ropewalk.engines.live.blocking import BlockingNode as BlockingNode
     from ropewalk.engines.live.options import Options as Options
@@ -18,6 +19,7 @@ _LATER = {  # loaded when they are asked for: whoever only counts links needs no
     "BlockingNode": "ropewalk.engines.live.blocking",
     "Event": "ropewalk.engines.live.subscriptions",
     "Node": "ropewalk.engines.live.api",
+    "NotRunningError": "ropewalk.engines.live.api",
     "Options": "ropewalk.engines.live.options",
     "SlowConsumerError": "ropewalk.engines.live.subscriptions",
     "Subscription": "ropewalk.engines.live.subscriptions",

@@ -125,13 +125,28 @@ def test_versions_that_do_not_meet_are_said(monkeypatch: pytest.MonkeyPatch) -> 
     assert here.begin()[0] == HELLO
 
 
+@pytest.mark.parametrize("version", [0, 2, 99])
+def test_nobody_is_believed_who_takes_a_version_that_was_not_offered(version: int) -> None:
+    here = Called(terms(ANN), SHOWN[ANN.id], None)
+    there = Caller(terms(BOB), SHOWN[ANN.id], None, "")
+    _, body = here.begin()
+    hello = handshake._HELLO.decode(body)
+    hello.lowest = hello.highest = 1
+    proof = there.receive(HELLO, handshake._ENCODER.encode(hello))
+    assert isinstance(proof, tuple)
+    said = handshake._PROOF.decode(proof[1])
+    said.version = version
+    with pytest.raises(RefusedError, match="speaks versions 1 to 1"):
+        here.receive(PROOF, handshake._ENCODER.encode(said))
+
+
 def test_another_protocol_is_said() -> None:
     with pytest.raises(RefusedError, match="it runs stan, this node magnet"):
         met(terms(ANN), replace(terms(BOB), protocol="magnet"))
 
 
 @pytest.mark.parametrize("kind", [HELLO, PROOF, WELCOME, REFUSED, 40])
-@pytest.mark.parametrize("body", [b"", b"\x90", b"\x91\xc0", b"rubbish"])
+@pytest.mark.parametrize("body", [b"", b"\x90", b"\x91\xc0", b"rubbish", b"\x91\xa1\xff"])
 def test_rubbish_is_refused_by_both(kind: int, body: bytes) -> None:
     with pytest.raises(WireError):
         Called(terms(ANN), SHOWN[ANN.id], None).receive(kind, body)

@@ -13,7 +13,7 @@ from ropewalk.engines.live.api import NotRunningError, UndeliverableError
 from ropewalk.engines.live.envelope import MOST_SAID
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.subscriptions import SlowConsumerError
-from ropewalk.errors import UsageError
+from ropewalk.errors import InputError, UsageError
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 
 NEWS, SPORT = topic_of("news"), topic_of("sport")
@@ -186,21 +186,58 @@ async def test_signed_events_are_known_to_be_whose_they_are() -> None:
 
 
 @alive
-async def test_where_events_must_be_signed_others_are_rejected_and_who_goes_on_is_sent_away() -> None:
+async def test_who_wants_signed_events_gets_no_others_and_everybody_else_does() -> None:
     async with AsyncExitStack() as stack:
-        a, b = await network(stack, 2)
+        a, b, c = await network(stack, 3)
         signer = await stack.enter_async_context(Node(bootstrap=[a.address], options=replace(FAST, sign=True)))
         await settled(signer)
-        events = b.subscribe("news", signed=True)
+        strict, lax, last = b.subscribe("news", signed=True), b.subscribe("news"), c.subscribe("news")
+        a.subscribe("news")
+        await settled(a, b, c, topic=NEWS)
+        for number in range(2 * gate.MOST_REJECTED):
+            await a.publish(b"%d" % number, ["news"])
+        await signer.publish(b"signed", ["news"])
+        assert [event.payload for event in await read(strict, 1)] == [b"signed"]
+        for subscription in (lax, last):
+            assert len(await read(subscription, 2 * gate.MOST_REJECTED + 1)) == 2 * gate.MOST_REJECTED + 1
+        assert not strict._waiting
+        assert "evicted" not in b.transport.endings  # whoever passed them on is not to blame
+
+
+@alive
+async def test_who_goes_on_sending_what_is_rejected_is_sent_away() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        b.subscribe("news")
         a.subscribe("news")
         await settled(a, b, topic=NEWS)
+        b.validate("news", lambda _: "reject")
         for number in range(gate.MOST_REJECTED + 1):
             await a.publish(b"%d" % number, ["news"])
         await eventually(lambda: int(a.id, 16) not in b.transport.links)
         assert b.gate.counts["reject"] >= gate.MOST_REJECTED
         assert b.transport.endings["evicted"] == 1
-        await signer.publish(b"signed", ["news"])
-        assert [event.payload for event in await read(events, 1)] == [b"signed"]
+
+
+@alive
+async def test_an_event_is_judged_once_however_often_it_comes() -> None:
+    async with AsyncExitStack() as stack:
+        nodes = await network(stack, 5)
+        for node in nodes:
+            node.subscribe("news")
+        await settled(*nodes, topic=NEWS)
+        judged: list[bytes] = []
+
+        async def judge(event):
+            judged.append(event.payload)
+            await asyncio.sleep(0.3)
+            return "accept"
+
+        nodes[0].validate("news", judge)
+        for number in range(5):
+            await nodes[1 + number % 4].publish(b"%d" % number, ["news"])
+        await eventually(lambda: nodes[0].counts["delivered"] == 5)
+        assert sorted(judged) == [b"%d" % number for number in range(5)]
 
 
 @alive
@@ -242,7 +279,106 @@ async def test_a_validator_that_fails_leaves_the_event_out() -> None:
         assert [event.payload for event in await read(events, 1)] == [b"2"]
 
 
+@alive
+async def test_publishing_does_not_wait_for_ever_for_a_reader_at_the_same_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.api.ROOM", 0.2)
+    async with Node() as node:
+        events = node.subscribe("news", buffer=1)
+        await node.publish(b"1", ["news"])
+        with pytest.raises(SlowConsumerError, match="at this very node has been full"):
+            await node.publish(b"2", ["news"])
+        waiting = asyncio.ensure_future(node.publish(b"3", ["news", "other"]))
+        await asyncio.sleep(0)
+        await events.close()
+        await node.leave()
+        with pytest.raises((NotRunningError, UndeliverableError)):
+            await waiting
+
+
+@alive
+async def test_what_waits_for_one_slow_reader_holds_up_no_other_and_goes_with_it() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        one, two = b.subscribe("news", buffer=1), b.subscribe("sport", buffer=1)
+        a.subscribe("news", "sport", when_full="drop-oldest")
+        await settled(a, b, topic=NEWS)
+        await settled(a, b, topic=SPORT)
+        for number in range(4):
+            await a.publish(b"%d" % number, ["news", "sport"])
+        await eventually(lambda: b.gate._waiting)
+        assert len(await read(one, 1)) == 1
+        await one.close()  # with all that waits for it
+        assert {event.payload for event in await read(two, 4)} == {b"%d" % number for number in range(4)}
+        assert not b.gate._waiting
+        assert b.gate._held_bytes == 0
+
+
 # Coming and going
+
+
+@alive
+async def test_a_bootstrap_node_that_is_linked_already_is_left_alone() -> None:
+    async with Node(options=FAST) as a, Node(options=FAST) as placeholder:
+        later = placeholder.address
+        await placeholder.leave()
+        async with Node(bootstrap=[a.address, later, later], options=FAST) as x:
+            await x.joined.wait()
+            async with Node(listen=later, bootstrap=[a.address], options=FAST) as b:
+                for node in (x, b):
+                    node.subscribe("news")
+                await settled(x, b, topic=NEWS)
+                await eventually(lambda: len(x.driver.machine.finding.discovery.seeds) == 2)  # type: ignore[attr-defined]
+                assert x.transport.endings.get("replaced", 0) == 0
+
+
+@alive
+async def test_a_node_that_is_told_of_itself_is_the_first_of_a_network() -> None:
+    async with Node(options=FAST) as a:
+        address = a.address
+    async with Node(listen=address, bootstrap=[address], options=FAST) as first:
+        await first.joined.wait()
+        async with Node(bootstrap=[address], options=FAST) as second, Node(bootstrap=[address], options=FAST) as third:
+            events = second.subscribe("news")
+            await settled(second, third)
+            await third.publish(b"x", ["news"])
+            assert [event.payload for event in await read(events, 1)] == [b"x"]
+
+
+@alive
+async def test_a_bootstrap_node_may_come_back_as_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.joining.RETRY", (0.2, 0.5))
+    async with Node(options=FAST) as a:
+        address = a.address
+        b = await Node(bootstrap=[address], options=FAST).start()
+        await b.joined.wait()
+        events = b.subscribe("news")
+    async with Node(listen=address, options=FAST) as other:
+        await eventually(lambda: b.transport.links)
+        await other.publish(b"here again", ["news"])
+        assert [event.payload for event in await read(events, 1)] == [b"here again"]
+    await b.leave()
+
+
+@alive
+async def test_leaving_can_be_cut_short_and_gone_on_with() -> None:
+    async with AsyncExitStack() as stack:
+        _, b = await network(stack, 2)
+        events = b.subscribe("news")
+        leaving = asyncio.ensure_future(b.leave())
+        await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.gather(leaving, return_exceptions=True)
+        await b.leave()
+        assert [event async for event in events] == []
+        assert not b.transport.links
+
+
+@alive
+async def test_a_node_that_cannot_start_leaves_nothing_behind() -> None:
+    before = asyncio.all_tasks()
+    with pytest.raises(InputError, match="must say where others reach it"):
+        await Node(listen="0.0.0.0:0").start()
+    assert asyncio.all_tasks() == before
 
 
 @alive
@@ -395,3 +531,7 @@ async def test_what_makes_no_sense_of_a_node_is_said() -> None:
             await node.publish(b"", [])
         with pytest.raises(UsageError, match="buffer is 0"):
             node.subscribe("news", buffer=0)
+        with pytest.raises(UsageError, match="when_full is 'drop_oldest', but must be one of: wait"):
+            node.subscribe("news", when_full="drop_oldest")  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="but must be a list of names"):
+            await node.publish(b"", "news")

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -20,7 +21,7 @@ from ropewalk.errors import InputError, UsageError
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Contact, Event
 from ropewalk.protocols.dissemination.messages import Push
-from ropewalk.protocols.stan.messages import Announce
+from ropewalk.protocols.stan.messages import Announce, KeepAlive
 
 CODEC = Codec(PROTOCOLS["stan"].messages)
 BEAT = 0.2
@@ -205,6 +206,37 @@ def _apart(b: Station) -> bool:
 
 
 @alive
+async def test_a_call_that_leads_nowhere_does_not_keep_the_other_end_out() -> None:
+    async with stations(2) as (a, b):
+        silent = socket.create_server(("127.0.0.1", 0))  # takes calls, and answers nothing
+        port = silent.getsockname()[1]
+        a.transport.connect(Contact(b.me.id, f"127.0.0.1:{port}"))
+        b.transport.connect(a.me)
+        await eventually(lambda: a.linked == [b.me.id] and b.linked == [a.me.id])
+        await eventually(lambda: not a.transport.calls)
+        assert (a.ups, a.downs) == ([b.me.id], [])
+        silent.close()
+
+
+@alive
+async def test_whoever_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.connection.MOST_WAITING", 100_000)
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        inner = b.transport.links[a.me.id].transport
+        assert inner is not None
+        inner.pause_reading()
+        for topic in range(5000):
+            a.transport.send(b.me, KeepAlive(topic, tuple(range(1000))))
+            if topic % 100 == 0:
+                await asyncio.sleep(0)
+            if a.downs:
+                break
+        await eventually(lambda: a.downs)
+        assert a.downs[0][1].why == "evicted: it is too slow"
+
+
+@alive
 async def test_who_can_only_call_takes_part() -> None:
     async with stations(1) as (a,):
         inside = await Station().start(listening=False)
@@ -240,7 +272,7 @@ async def test_strangers_who_say_nothing_are_not_kept(monkeypatch: pytest.Monkey
         reader, writer = await asyncio.open_connection(host, int(port), ssl=context, server_hostname="x")
         await eventually(lambda: a.transport.strangers)
         await reader.read()  # until it hangs up
-        assert not a.transport.strangers
+        await eventually(lambda: not a.transport.strangers)
         writer.close()
 
 

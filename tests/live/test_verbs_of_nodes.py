@@ -128,8 +128,53 @@ def test_metrics_and_health_are_shown_on_this_machine(running, tmp_path: Path) -
     assert "# TYPE ropewalk_links gauge\nropewalk_links 1\n" in text
     assert 'ropewalk_messages_total{kind="seek"}' in text
     assert page("other")[0] == 404
-    first.process.kill()
-    assert wait_until(lambda: page("health")[0] == 503)
+
+
+def test_a_node_that_has_reached_nobody_is_not_well(running) -> None:
+    node = running(*ROPEWALK, "node", "--bootstrap", "127.0.0.1:1", "--metrics", 0)
+    assert node.says("metrics at http://", err=True)
+    place = node.err.read_text().partition("metrics at ")[2].partition("/metrics")[0]
+    with pytest.raises(urllib.error.HTTPError) as refused, urllib.request.urlopen(f"{place}/health"):
+        pass
+    assert refused.value.code == 503
+    assert json.loads(refused.value.read())["ok"] is False
+    refused.value.close()
+
+
+def test_whoever_does_not_read_does_not_stop_a_node_from_leaving(running, tmp_path: Path) -> None:
+    """Its events go into a pipe that nobody empties."""
+    reading, writing = os.pipe()
+    err = tmp_path / "said"
+    with err.open("wb") as said:
+        process = subprocess.Popen(
+            [*ROPEWALK, "subscribe", "news", "--when-full", "drop-oldest"], stdout=writing, stderr=said
+        )
+    os.close(writing)
+    try:
+        assert wait_until(lambda: "; Ctrl-C" in err.read_text())
+        there = err.read_text().rpartition(" at ")[2].partition(";")[0]
+        lines = "".join(f"{number} {'x' * 5000}\n" for number in range(40))  # more than a pipe holds
+        assert ropewalk("publish", "news", "--bootstrap", there, said=lines).returncode == 0
+        assert ropewalk("publish", "news", "--bootstrap", there, said=lines).returncode == 0  # it still listens
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(reading)
+
+
+def test_publishing_that_is_stopped_says_so(running) -> None:
+    there = address_of(running(*ROPEWALK, "subscribe", "news"))
+    publisher = running(*ROPEWALK, "publish", "news", "--bootstrap", there)
+    assert publisher.process.stdin is not None
+    publisher.process.stdin.write(b"one\n")
+    publisher.process.stdin.flush()
+    assert wait_until(lambda: publisher.process.poll() is None)
+    started = running(*ROPEWALK, "subscribe", "other")  # by when the first has long begun
+    address_of(started)
+    assert publisher.stop(signal.SIGINT) == 130
+    assert "published 1 of 1 events." in publisher.err.read_text()
 
 
 def test_telemetry_is_rows_of_tables(running, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ropewalk.engines.live.frames import (
     HEADER,
     MOST_FRAME,
+    MOST_PIECES,
     MOST_UNFINISHED,
     MOST_WAITING,
     PIECE,
@@ -15,13 +16,13 @@ from ropewalk.engines.live.frames import (
     Splitter,
     frame,
 )
-from ropewalk.engines.live.wire import MOST_MESSAGE, WireError
+from ropewalk.engines.live.wire import WireError
 
 CONTROL, EVENT = 40, 48
 
 
 def taken(lanes: Lanes, most: int = 1 << 30) -> list[tuple[int, bytes]]:
-    splitter = Splitter()
+    splitter = Splitter(pieces=True)
     return list(splitter.feed(b"".join(lanes.take(most))))
 
 
@@ -32,7 +33,7 @@ def taken(lanes: Lanes, most: int = 1 << 30) -> list[tuple[int, bytes]]:
 def test_frames_come_whole_however_bytes_arrive(bodies: list[bytes], cuts: list[int]) -> None:
     sent = b"".join(frame(32 + place, body) for place, body in enumerate(bodies))
     edges = [0, *sorted(cut for cut in cuts if cut < len(sent)), len(sent)]
-    splitter = Splitter()
+    splitter = Splitter(pieces=True)
     found: list[tuple[int, bytes]] = []
     for first, last in pairwise(edges):
         found += splitter.feed(sent[first:last])
@@ -53,7 +54,7 @@ def test_a_large_event_holds_up_no_other_topic() -> None:
     lanes = Lanes()
     lanes.put_event(1, EVENT, b"a" * 40 * PIECE_BYTES)
     lanes.put_event(2, EVENT, b"small")
-    splitter = Splitter()
+    splitter = Splitter(pieces=True)
     early = list(splitter.feed(b"".join(lanes.take(3 * PIECE_BYTES))))
     assert early == [(EVENT, b"small")]
     late = list(splitter.feed(b"".join(lanes.take(1 << 30))))
@@ -78,7 +79,6 @@ def test_a_connection_keeps_so_much_and_counts_the_rest() -> None:
     room = MOST_WAITING // size
     sent = [lanes.put_event(7, EVENT, bytes(size)) for _ in range(room + 3)]
     assert sent == [True] * room + [False] * 3
-    assert lanes.dropped == {7: 3}
     assert len(taken(lanes)) == room
     assert lanes.put_event(7, EVENT, bytes(size))
 
@@ -88,15 +88,17 @@ def test_a_connection_keeps_so_much_and_counts_the_rest() -> None:
     [
         (((MOST_FRAME + 1) << 8).to_bytes(HEADER, "big"), "a frame has"),
         (frame(PIECE, b"\0\0\0\1"), "a piece is empty"),
+        (frame(PIECE, b"\0\0\0\0few"), "a piece has 3 bytes"),
+        (frame(PIECE, b"\0"), "a piece is empty"),
     ],
 )
 def test_what_nobody_sends_is_refused(bytes_: bytes, why: str) -> None:
     with pytest.raises(WireError, match=why):
-        list(Splitter().feed(bytes_))
+        list(Splitter(pieces=True).feed(bytes_))
 
 
 def test_pieces_that_never_end_are_refused() -> None:
-    splitter = Splitter()
+    splitter = Splitter(pieces=True)
 
     def stream(number: int, last: bool) -> None:
         body = number.to_bytes(2, "big") + bytes((EVENT, last)) + bytes(PIECE_BYTES)
@@ -107,9 +109,14 @@ def test_pieces_that_never_end_are_refused() -> None:
         stream(number, last=False)
     with pytest.raises(WireError, match="are not finished"):
         stream(most, last=False)
-    splitter = Splitter()
-    most = MOST_MESSAGE // PIECE_BYTES
-    for _ in range(most):
+    splitter = Splitter(pieces=True)
+    for _ in range(MOST_PIECES):
         stream(1, last=False)
-    with pytest.raises(WireError, match="a message has"):
+    with pytest.raises(WireError, match="has more than"):
         stream(1, last=True)
+
+
+def test_strangers_send_no_pieces() -> None:
+    piece = frame(PIECE, bytes((0, 0, EVENT, 0)) + bytes(PIECE_BYTES))
+    with pytest.raises(WireError, match="before the welcome"):
+        list(Splitter().feed(piece))

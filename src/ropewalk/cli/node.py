@@ -36,5 +36,8 @@ def command(**told: Any) -> None:
             node.subscribe(topic, buffer=1, when_full="drop-oldest")
         say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
 
-    run(run_until_stopped(node, ready, said.get("telemetry"), said.get("metrics")))
+    def shown(port: int) -> None:
+        say(f"metrics at http://127.0.0.1:{port}/metrics, health at /health.")
+
+    run(run_until_stopped(node, ready, said.get("telemetry"), said.get("metrics"), shown))
     say("left.")

@@ -1,7 +1,10 @@
 """`ropewalk publish`: every line on standard input becomes an event."""
 
 import io
+import os
+import signal
 import sys
+from functools import partial
 from typing import Any
 
 import click
@@ -11,6 +14,8 @@ from ropewalk.cli.talk import say
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.pipes import publish_lines
 from ropewalk.errors import RunError, UsageError
+
+LOT = 65_536  # bytes
 
 
 @click.command(epilog="Example: echo hello | ropewalk publish news --bootstrap 127.0.0.1:7000")
@@ -32,8 +37,12 @@ def command(topics: tuple[str, ...], message: str | None, json_lines: bool, **to
     node, said = node_of(told)
     if not said.get("bootstrap"):
         raise UsageError("nobody would hear it: add --bootstrap HOST:PORT of a node that is there.")
-    source = sys.stdin.buffer if message is None else io.BytesIO(message.encode())
-    published, lost = run(publish_lines(node, source, topics, as_json=json_lines, failed=say))
+    said_so = io.BytesIO((message or "").encode())
+    read = partial(os.read, sys.stdin.fileno(), LOT) if message is None else partial(said_so.read, LOT)
+    published, lost, stopped = run(publish_lines(node, read, topics, as_json=json_lines, failed=say))
     say(f"published {published - lost} of {published} events.")
+    if stopped:
+        say("interrupted: what came after that was not published.")
+        raise click.exceptions.Exit(128 + signal.SIGINT)
     if lost:
         raise RunError(f"{lost} of {published} events did not get into all their topics.")

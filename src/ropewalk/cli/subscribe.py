@@ -1,6 +1,5 @@
 """`ropewalk subscribe`: every event becomes a line on standard output."""
 
-import sys
 from typing import Any, get_args
 
 import click
@@ -44,9 +43,8 @@ def command(
         say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
         return node.subscribe(*topics, buffer=buffer, when_full=when_full, signed=signed)
 
-    def write(event: Event) -> None:
-        sys.stdout.buffer.write((as_line(event) if json_lines else event.payload) + b"\n")
-        sys.stdout.buffer.flush()
+    def as_bytes(event: Event) -> bytes:
+        return as_line(event) if json_lines else event.payload
 
-    got = run(write_events(node, subscribe, write, count))
+    got = run(write_events(node, subscribe, as_bytes, count))
     say(f"{got} events; left.")

@@ -10,8 +10,8 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from secrets import token_bytes
 from types import TracebackType
 from typing import Any, Self
@@ -23,8 +23,8 @@ from ropewalk.engines.live.gate import Gate, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.joining import Joining
-from ropewalk.engines.live.options import Options, advertised, identity_of
-from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+from ropewalk.engines.live.options import Options, advertised, identity_of, refuse_unreachable
+from ropewalk.engines.live.subscriptions import BUFFER, Event, SlowConsumerError, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
 from ropewalk.engines.live.wire import Codec
 from ropewalk.errors import RunError, UsageError
@@ -39,7 +39,8 @@ from ropewalk.seeds import chance
 ROOM = 5.0  # ours, seconds: how long publishing waits for slow neighbours; what they have no room for then is counted
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node
 MOST_CAME = 65_536  # ours: events of which copies are counted
-MOST_BANNED = 1024  # ours: nodes that have sent what was rejected, for as long as this one runs
+BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent what was rejected
+MOST_BANNED = 1024  # ours: of those
 log = logging.getLogger(__name__)
 
 Validator = Callable[[Event], "Verdict | Awaitable[Verdict]"]
@@ -73,10 +74,10 @@ class Node:
         self.identity = identity_of(self.options)
         self._subscriptions: dict[int, list[Subscription]] = {}  # by topic
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
-        self._banned: dict[bytes, None] = {}  # MOST_BANNED
+        self._banned: dict[bytes, float] = {}  # until when; MOST_BANNED
         self._published = 0
         self._salt = token_bytes(8)
-        self._running = False
+        self._running = self._left = False
         self._joining: Joining | None = None
         self._emptied = asyncio.Event()  # somebody has read something
         self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
@@ -105,11 +106,12 @@ class Node:
         """Listen, and find the others."""
         if self._running:
             return self
+        self._left = False
         options = self.options
         allowed = None if options.allow is None else {bytes.fromhex(key) for key in options.allow}
 
         def admits(public: bytes) -> bool:
-            return public not in self._banned and (allowed is None or public in allowed)
+            return not self._is_banned(public) and (allowed is None or public in allowed)
 
         terms = Terms(
             self.identity, "", NAME, secret=options.secret, admits=admits, certified=options.cluster is not None
@@ -118,6 +120,7 @@ class Node:
         self.transport = Transport(terms, codec, options.cluster, options.heartbeat, options.call_from)
         if self._listen is not None:
             host, port = self._listen
+            refuse_unreachable(host, options.advertise)
             self.address = advertised(host, await self.transport.listen(host, port), options.advertise)
             self.transport.terms = replace(terms, address=self.address)
         self.driver = Driver(self._machine(), self.transport)
@@ -134,18 +137,29 @@ class Node:
 
     async def leave(self) -> None:
         """Say good-bye: what nobody else has yet is handed on, and subscriptions end."""
-        if not self._running:
+        if self._left or not self._running:
             return
-        self._running = False
+        self._left, self._running = True, False
+        for subscriptions in list(self._subscriptions.values()):
+            for subscription in list(subscriptions):
+                await subscription.close()
+        self._emptied.set()
+        for future in self._confirming.values():
+            if not future.done():
+                future.set_result("its publisher left before it was known to be in")
+        try:
+            await self._go()
+        except BaseException:
+            self._left, self._running = False, True  # it was cut short: who calls again goes on with it
+            raise
+
+    async def _go(self) -> None:
         if self._joining is not None:
             await self._joining.close()
         await self.gate.close()
         self.driver.tell(Leave())
         self.driver.stop()
         await self.transport.close()
-        for subscriptions in list(self._subscriptions.values()):
-            for subscription in list(subscriptions):
-                await subscription.close()
 
     async def __aenter__(self) -> Self:
         """Start."""
@@ -178,11 +192,9 @@ class Node:
         signed: bool = False,
     ) -> Subscription:
         """As `subscribe`, with ids of topics and whom to begin with."""
-        subscription = Subscription(topics, buffer, when_full, self._unsubscribe)
-        subscription.emptied = partial(self._has_room, tuple(topics))
+        subscription = Subscription(topics, buffer, when_full, self._unsubscribe, signed=signed)
+        subscription.emptied = self._has_room
         for topic in topics:
-            if signed:
-                self.gate.must_be_signed.add(topic)
             known = self._subscriptions.setdefault(topic, [])
             known.append(subscription)
             if len(known) == 1:
@@ -209,6 +221,8 @@ class Node:
         UndeliverableError if none of a topic can be reached.
         """
         self._must_run()
+        if isinstance(topics, str):
+            raise UsageError(f"topics is {topics!r}, but must be a list of names: say [{topics!r}].")
         named = {topic_of(topic): topic for topic in topics}
         if not named or len(named) > MOST_TOPICS:
             raise UsageError(f"an event has {len(named)} topics, but must have from 1 to {MOST_TOPICS}.")
@@ -226,6 +240,7 @@ class Node:
                 why = f"no bootstrap node could be reached ({self._joining.unreached})"
                 raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
         await self._room(topics)
+        self._must_run()
         self._published += 1
         number = chance(self.identity.id, "event", int.from_bytes(self._salt, "big") >> 1, self._published)
         signer = self.identity if self.options.sign else None
@@ -266,8 +281,8 @@ class Node:
 
     def _deliver(self, deliver: Deliver) -> None:
         self.counts["delivered"] += 1
-        self.delivered(deliver.event, deliver.hops)
         self._hand_out(deliver.event, deliver.hops)
+        self.delivered(deliver.event, deliver.hops)
 
     def _hand_out(self, event: contract.Event, hops: int) -> None:
         letter = unseal(event.payload)
@@ -275,6 +290,8 @@ class Node:
             return
         readers = {id(each): each for topic in event.topics for each in self._subscriptions.get(topic, ())}
         for reader in readers.values():
+            if reader.signed and letter.public is None:
+                continue
             reader.put(self._told(event, letter, hops, reader.topics))
 
     def _told(self, event: contract.Event, letter: Letter, hops: int, names: dict[int, str]) -> Event:
@@ -294,17 +311,20 @@ class Node:
         if future is not None and not future.done():
             future.set_result(why)
 
-    def _has_room(self, topics: tuple[int, ...]) -> None:
+    def _has_room(self) -> None:
         self._emptied.set()
-        self.gate.has_room(topics)
+        self.gate.has_room()
 
     def _is_full(self, topics: tuple[int, ...]) -> bool:
         return any(each.is_full for topic in topics for each in self._subscriptions.get(topic, ()))
 
+    def _is_banned(self, public: bytes) -> bool:
+        return self._banned.get(public, 0.0) > asyncio.get_running_loop().time()
+
     def _ban(self, contact: Contact) -> None:
         connection = self.transport.links.get(contact.id)
         if connection is not None and connection.other is not None:
-            self._banned[connection.other.public] = None
+            self._banned[connection.other.public] = asyncio.get_running_loop().time() + BANNED
             if len(self._banned) > MOST_BANNED:
                 del self._banned[next(iter(self._banned))]
             connection.abort(Ending("failed", "evicted: it sent what was rejected"))
@@ -319,15 +339,21 @@ class Node:
 
     async def _room(self, topics: Iterable[int]) -> None:
         """Wait for neighbours, and for readers here, that cannot keep up."""
-        while self._is_full(tuple(topics)):
-            self._emptied.clear()
-            await self._emptied.wait()
-        full = [each.room.wait() for each in self.transport.links.values() if not each.room.is_set()]
-        if full:
-            waiting = [asyncio.ensure_future(each) for each in full]
-            await asyncio.wait(waiting, timeout=ROOM)
-            for each in waiting:
-                each.cancel()
+        try:
+            async with asyncio.timeout(ROOM):
+                while self._running and self._is_full(tuple(topics)):
+                    self._emptied.clear()
+                    await self._emptied.wait()
+        except TimeoutError:
+            raise SlowConsumerError(
+                f"a subscription at this very node has been full for {ROOM:g} s; read it, or choose another mode."
+            ) from None
+        since = asyncio.get_running_loop().time() - ROOM
+        for link in list(self.transport.links.values()):
+            if not link.room.is_set() and link.full_since > since:  # whoever has been slow for long holds up nobody
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ROOM):
+                        await link.room.wait()
 
     def _unsubscribe(self, subscription: Subscription) -> None:
         for topic in subscription.topics:
@@ -336,7 +362,6 @@ class Node:
                 known.remove(subscription)
             if not known and topic in self._subscriptions:
                 del self._subscriptions[topic]
-                self.gate.must_be_signed.discard(topic)
                 if self._running:
                     self.followed(topic, False)
                     self.driver.tell(Unsubscribe(topic))

@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ropewalk.engines.live.api import Node, NotRunningError
+from ropewalk.engines.live.api import Node, NotRunningError, Validator
 from ropewalk.engines.live.loops import new_loop
 from ropewalk.engines.live.options import Options
 from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
@@ -48,7 +48,7 @@ class BlockingSubscription:
         while True:
             try:
                 event = self.get()
-            except (CancelledError, NotRunningError):
+            except NotRunningError:
                 return
             if event is None:
                 return
@@ -125,6 +125,20 @@ class BlockingNode:
 
         return BlockingSubscription(self, self.ask(subscribed()))
 
+    @property
+    def public_key(self) -> str:
+        """Its public key, in hex."""
+        return self.node.public_key
+
+    def validate(self, topic: str, validator: Validator | None) -> None:
+        """Have every event on a topic judged; in the node's thread. See `Node.validate`."""
+        node = self.node
+
+        async def validated() -> None:
+            node.validate(topic, validator)
+
+        self.ask(validated())
+
     def publish(self, payload: bytes, topics: Iterable[str]) -> str:
         """Get something to everybody who follows one of these topics; the id of the event. See `Node.publish`."""
         return self.ask(self.node.publish(payload, topics))
@@ -137,6 +151,8 @@ class BlockingNode:
         future: Future[T] = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
+        except CancelledError:
+            raise NotRunningError("this node has left.") from None
         except KeyboardInterrupt:
             future.cancel()
             raise
@@ -147,6 +163,7 @@ class BlockingNode:
     def _end(self) -> None:
         assert self._loop is not None
         assert self._thread is not None
+        asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -161,3 +178,11 @@ class BlockingNode:
     ) -> None:
         """Leave."""
         self.leave()
+
+
+async def _cancel_all() -> None:
+    """Whoever still waits for something is told that it is over."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -116,7 +116,7 @@ class Cluster:
         self.places: dict[int, str] = {}  # where nodes are called, if there is a proxy
         self.proxy = Proxy() if cuttable else None
         self.unpublished: list[str] = []  # why events could not be published
-        self._others: set[asyncio.Task[None]] = set()
+        self._others: list[asyncio.Task[None]] = []  # events and faults; what goes wrong with them ends the run
 
     async def __aenter__(self) -> Self:
         """None runs yet."""
@@ -273,7 +273,8 @@ class Cluster:
                     worker.process.send_signal(signal.SIGSTOP)
                 await asyncio.sleep(lasts)
                 for worker in frozen:
-                    worker.process.send_signal(signal.SIGCONT)
+                    with suppress(ProcessLookupError):  # it may have been killed meanwhile
+                        worker.process.send_signal(signal.SIGCONT)
                     worker.frozen = False
             case "partition":
                 assert self.proxy is not None
@@ -338,9 +339,7 @@ class Cluster:
         return worker
 
     def _spawn(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._others.add(task)
-        task.add_done_callback(self._others.discard)
+        self._others.append(asyncio.create_task(work))
 
 
 def processes_for(faults: Iterable[Fault], asked: int) -> int | None:

@@ -53,6 +53,7 @@ class Collected:
         self.stages: dict[str, Stage] = {}
         self.published: dict[int, Published] = {}
         self.delivered: dict[int, dict[Key, Delivered]] = {}  # by event
+        self.unpublished = 0  # events whose publisher was told that they did not get into a topic
         self.doubled = 0  # deliveries of an event to a node that had it already, in the same life
         self.following: dict[Key, dict[int, list[tuple[float, float]]]] = {}  # topic -> from when until when
         names = {life.contact.id: life.node for life in lives if life.contact is not None}
@@ -100,6 +101,7 @@ class Collected:
                 for key in self.delivered.get(event.event, {})
             ),
             "doubled": self.doubled,
+            "unpublished": self.unpublished,
             "frames_per_delivery": frames / delivered if delivered else None,
         }
 

@@ -6,14 +6,16 @@ import ssl
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from ropewalk.engines.live.frames import BYE, PING, TOPICS, Lanes, Splitter, frame
+from ropewalk.engines.live.frames import BYE, HEADER, PING, TOPICS, Lanes, Splitter, frame
 from ropewalk.engines.live.frames import MOST_CONTROL_WAITING as MOST_WAITING
 from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError, Terms, refusal
+from ropewalk.engines.live.identity import id_of, key_in
 from ropewalk.engines.live.wire import Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Cause, Contact, Message
 
 AT_ONCE = 65_536  # ours, bytes: handed to the system at a time; what waits beyond it can still be overtaken
 UNACKNOWLEDGED = 20_000  # ours, milliseconds
+REFUSAL = 1.0  # ours, seconds: how long somebody who is refused may take to hear of it
 FAREWELL = 2.0  # ours, seconds: how long a link that is closed may take to send what waits
 
 
@@ -64,6 +66,9 @@ class Owner(Protocol):
     def vanished(self, connection: "Connection") -> None:
         """Its socket is closed."""
 
+    def linked_with(self, node: int) -> Contact | None:
+        """Whether there is a link with a node already."""
+
 
 class Connection(asyncio.Protocol):
     """An end of it."""
@@ -84,7 +89,10 @@ class Connection(asyncio.Protocol):
         self.patience: asyncio.TimerHandle | None = None  # until it is ended, if somebody waits for it
         self.settled = asyncio.Event()  # once it is up, or will never be
         self.gone = asyncio.Event()
-        self.room = asyncio.Event()  # whether little waits to be sent
+        self.is_itself = False  # whether this node has called itself
+        self.twin: Contact | None = None  # who was called without being known, and is linked already
+        self.full_since = 0.0  # when too much began to wait to be sent
+        self.room = asyncio.Event()  # whether little does
         self.room.set()
 
     @property
@@ -108,7 +116,7 @@ class Connection(asyncio.Protocol):
                 self._write(frame(*self.hands.begin()))
                 self.owner.arrived(self)
             else:
-                self.hands = Caller(self.owner.terms, certificate or b"", self.expected, self.address)
+                self._call(certificate or b"", self.address)
         except WireError as error:
             self._refuse(error)
 
@@ -141,13 +149,23 @@ class Connection(asyncio.Protocol):
         self._end(Ending("failed", "reset"))
         self.owner.vanished(self)
 
+    def _call(self, certificate: bytes, address: str) -> None:
+        public = key_in(certificate)
+        self.is_itself = public == self.owner.terms.identity.public
+        self.hands = Caller(self.owner.terms, certificate, self.expected, address)
+        if self.expected is None:
+            self.twin = self.owner.linked_with(id_of(self.hands.public))
+            if self.twin is not None:
+                raise RefusedError("it is linked already.")
+
     # What its owner wants
 
     def welcome(self) -> None:
         """Let the caller in."""
         assert isinstance(self.hands, Called)
         self._write(frame(*self.hands.welcome()))
-        self.up = True
+        self.up = self.splitter.pieces = True
+        self.heard_at = self.loop.time()  # it had to wait, which is not its fault
         self.settled.set()
 
     def send(self, message: Message) -> bool:
@@ -160,11 +178,14 @@ class Connection(asyncio.Protocol):
         if kind in self.owner.codec.carriers:
             sent = self.lanes.put_event(message.topics[0], kind, body)
             if self.lanes.event_bytes > AT_ONCE:
+                self.full_since = self.full_since or self.loop.time()
                 self.room.clear()
         else:
             self.lanes.put(kind, body)
         if sent:
-            self.owner.counts.count(message.kind, len(body) + 4)
+            self.owner.counts.count(message.kind, len(body) + HEADER)
+        if self.lanes.control_bytes > MOST_WAITING:
+            self.loop.call_soon(self.abort, Ending("failed", "evicted: it is too slow"))
         self._schedule()
         return sent
 
@@ -182,6 +203,15 @@ class Connection(asyncio.Protocol):
         self.leaving = True
         self.be_patient(self.loop.call_later(FAREWELL, self.abort))
         self._flush()
+
+    async def is_gone_within(self, seconds: float) -> bool:
+        """Whether the other end hangs up by then."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.gone.wait()
+        except TimeoutError:
+            return False
+        return True
 
     def be_patient(self, until: asyncio.TimerHandle | None) -> None:
         """Wait so long for something; None: no longer."""
@@ -219,7 +249,7 @@ class Connection(asyncio.Protocol):
             return
         self.other = answer
         if self.dialled:
-            self.up = True
+            self.up = self.splitter.pieces = True
             self.settled.set()
         self.owner.recognised(self, answer)
 
@@ -227,6 +257,7 @@ class Connection(asyncio.Protocol):
         if self.transport is not None and not self.transport.is_closing() and not self.up:
             self._write(frame(*refusal(str(error))))
             self.transport.close()
+            self.be_patient(self.loop.call_later(REFUSAL, self.abort))  # whoever does not hang up is hung up on
             self._end(Ending("failed", f"refused: {error}"))
         else:
             self.abort(Ending("failed", f"garbled: {error}"))
@@ -254,9 +285,8 @@ class Connection(asyncio.Protocol):
         while self.lanes and not self.paused and not self.gone.is_set():
             self._write(b"".join(self.lanes.take(AT_ONCE)))
         if self.lanes.event_bytes <= AT_ONCE:
+            self.full_since = 0.0
             self.room.set()
-        if self.lanes.control_bytes > MOST_WAITING:
-            self.abort(Ending("failed", "evicted: it is too slow"))
         if self.leaving and not self.lanes and self.transport is not None and not self.gone.is_set():
             self.leaving = False
             assert self.ending is not None

@@ -98,7 +98,11 @@ class Driver:
             log.exception("a %s was not taken in", type(event).__name__)
             return
         for effect in effects:
-            self._do(effect)
+            try:
+                self._do(effect)
+            except Exception:
+                self.failed += 1
+                log.exception("a %s was not done", type(effect).__name__)
 
     def _do(self, effect: Effect) -> None:
         match effect:

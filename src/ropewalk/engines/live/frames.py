@@ -17,6 +17,7 @@ HEADER = 4  # bytes
 PIECE_BYTES = 16_384  # LIVE condition: what one frame holds up others for, at the most
 MOST_FRAME = 73_728  # ours: a message without an event fits, and a piece
 PIECE_HEADER = 4  # bytes: the stream that it is of in two, the kind of its message, whether it is the last
+MOST_PIECES = -(-MOST_MESSAGE // PIECE_BYTES)  # of one message
 MOST_UNFINISHED = 4 * MOST_MESSAGE  # ours, bytes: of messages that have not come whole
 MOST_WAITING = 8 * 1024 * 1024  # ours, bytes: of events that wait to be sent on one connection
 MOST_CONTROL_WAITING = (
@@ -32,9 +33,10 @@ def frame(kind: int, body: bytes) -> bytes:
 class Splitter:
     """Bytes in, whole messages out."""
 
-    __slots__ = ("_buffer", "_pieces", "_unfinished")
+    __slots__ = ("_buffer", "_pieces", "_unfinished", "pieces")
 
-    def __init__(self) -> None:
+    def __init__(self, *, pieces: bool = False) -> None:
+        self.pieces = pieces  # whether messages may come in pieces: not from strangers
         self._buffer = bytearray()
         self._pieces: dict[int, list[bytes]] = {}  # by stream; each has a piece, of MOST_UNFINISHED
         self._unfinished = 0  # bytes in there
@@ -63,33 +65,38 @@ class Splitter:
 
     def _put_together(self, body: bytes) -> tuple[int, bytes] | None:
         """A piece of a message: the whole, if it was the last."""
-        if len(body) <= PIECE_HEADER:
+        if not self.pieces:
+            raise WireError("a piece of a message came before the welcome.")
+        size = len(body) - PIECE_HEADER
+        if size <= 0:
             raise WireError("a piece is empty.")
         stream, kind, last = int.from_bytes(body[:2], "big"), body[2], body[3]
-        self._pieces.setdefault(stream, []).append(body[PIECE_HEADER:])
-        self._unfinished += len(body) - PIECE_HEADER
+        if size != PIECE_BYTES and not (last and size < PIECE_BYTES):
+            raise WireError(f"a piece has {size} bytes, but all but the last have {PIECE_BYTES}.")
+        pieces = self._pieces.setdefault(stream, [])
+        pieces.append(body[PIECE_HEADER:])
+        self._unfinished += size
         if self._unfinished > MOST_UNFINISHED:
             raise WireError(f"more than {MOST_UNFINISHED} bytes of messages are not finished.")
+        if len(pieces) > MOST_PIECES:
+            raise WireError(f"a message has more than {MOST_PIECES} pieces.")
         if not last:
             return None
         whole = b"".join(self._pieces.pop(stream))
         self._unfinished -= len(whole)
-        if len(whole) > MOST_MESSAGE:
-            raise WireError(f"a message has {len(whole)} bytes, but may have {MOST_MESSAGE}.")
         return kind, whole
 
 
 class Lanes:
     """What waits to be sent on one connection: all that carries no event first, then topics in turn."""
 
-    __slots__ = ("_by_topic", "_control", "_streams", "control_bytes", "dropped", "event_bytes")
+    __slots__ = ("_by_topic", "_control", "_streams", "control_bytes", "event_bytes")
 
     def __init__(self) -> None:
         self._control: deque[bytes] = deque()
         self._by_topic: dict[int, deque[Iterator[bytes]]] = {}  # those that have something, whose turn is next first
         self._streams: set[int] = set()  # of messages of which some pieces were sent; one a topic at the most
         self.control_bytes = self.event_bytes = 0
-        self.dropped: dict[int, int] = {}  # events that found no room, by topic
 
     def __bool__(self) -> bool:
         """Whether anything waits."""
@@ -103,7 +110,6 @@ class Lanes:
     def put_event(self, topic: int, kind: int, body: bytes) -> bool:
         """Send this when it is its turn; False if there is no room for it."""
         if self.event_bytes + len(body) > MOST_WAITING:
-            self.dropped[topic] = self.dropped.get(topic, 0) + 1
             return False
         self.event_bytes += len(body)
         self._by_topic.setdefault(topic, deque()).append(self._cut(kind, body))

@@ -13,7 +13,8 @@ left out: its publisher tries again.
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -30,8 +31,10 @@ MOST_JUDGED = 65_536  # ours: verdicts that are remembered, as many as ids of ev
 MOST_HELD_BYTES = 8 * 1_048_576  # ours: of events that wait for room
 EVENT_BYTES = 1024  # ours: what an event takes besides its payload
 MOST_OFFERS = 4096  # ours: that wait for room; what is beyond is offered again by its sender
-AT_A_TIME = 64  # ours: offers that are taken up when there is room
-MOST_REJECTED = 16  # ours: events that one neighbour may send before it is sent away
+AT_A_TIME = 8  # ours: offers that are taken up when there is room
+MOST_REJECTED = 16  # ours: events that one neighbour may send within a minute before it is sent away for a while
+REJECTED_WITHIN = 60.0  # seconds
+MOST_COPIES = 64  # ours: of an event that is being judged
 MOST_REJECTERS = 4096  # ours: neighbours of whom that is counted; to hang up does not help
 MOST_AT_WORK = 1024  # ours: events that are being judged; more are left out, and asked for again
 log = logging.getLogger(__name__)
@@ -43,7 +46,6 @@ class Gate:
     def __init__(self, let_in: Callable[[Contact, Any], None], send_away: Callable[[Contact], None]) -> None:
         self.let_in, self.send_away = let_in, send_away
         self.judges: dict[int, Judge] = {}  # by topic
-        self.must_be_signed: set[int] = set()  # topics
         self.is_full: Callable[[tuple[int, ...]], bool] = lambda _: False  # whether who reads a topic has no room
         self.counts: dict[str, int] = {}  # of what was not let in, by why
         self._verdicts: OrderedDict[bytes, Verdict] = OrderedDict()  # MOST_JUDGED
@@ -51,50 +53,69 @@ class Gate:
         self._waiting: set[int] = set()  # the events in there
         self._held_bytes = 0
         self._offers: OrderedDict[tuple[int, int], tuple[Contact, Have]] = OrderedDict()  # (event, node); MOST_OFFERS
-        self._rejected: OrderedDict[int, int] = OrderedDict()  # by node, linked or not; MOST_REJECTERS
-        self._at_work: set[asyncio.Task[None]] = set()
+        self._rejected: OrderedDict[int, tuple[float, int]] = (
+            OrderedDict()
+        )  # by node: since when, how many; MOST_REJECTERS
+        self._at_work: dict[bytes, asyncio.Task[None]] = {}  # what is being judged; MOST_AT_WORK
+        self._copies: dict[bytes, list[tuple[Contact, Push | Inject]]] = {}  # of these, that came meanwhile
 
     def receive(self, sender: Contact, message: Any) -> None:
         """A message has come."""
-        if not isinstance(message, Push | Inject):
-            self.let_in(sender, message)
-            return
+        match message:
+            case Push() | Inject():
+                self._carried(sender, message)
+            case Have() if self._waiting:
+                self._offered(sender, message)
+            case _:
+                self.let_in(sender, message)
+
+    def _carried(self, sender: Contact, message: Push | Inject) -> None:
         event, letter = message.event, unseal(message.event.payload)
-        if letter is None or (letter.public is None and not self.must_be_signed.isdisjoint(event.topics)):
+        if letter is None:
             self._decided(sender, message, "reject")
-        elif letter.public is None and self.judges.keys().isdisjoint(event.topics):
+            return
+        if letter.public is None and self.judges.keys().isdisjoint(event.topics):
             self._decided(sender, message, "accept")
-        elif (verdict := self._verdicts.get(_known_by(event))) is not None:
+            return
+        key = _known_by(event)
+        verdict = self._verdicts.get(key)
+        if verdict is not None:
             self._decided(sender, message, verdict)
+        elif key in self._at_work:
+            self._copies[key] = [*self._copies.get(key, [])[:MOST_COPIES], (sender, message)]
         elif len(self._at_work) >= MOST_AT_WORK:
             self._count("too many at once")
         else:
-            task = asyncio.create_task(self._judge(sender, message, letter))
-            self._at_work.add(task)
-            task.add_done_callback(self._at_work.discard)
+            self._at_work[key] = asyncio.create_task(self._judge(key, sender, message, letter))
 
-    def has_room(self, topics: Iterable[int]) -> None:
-        """Somebody who reads these topics, and was too slow, has read something."""
-        for topic in topics:
-            held = self._held.get(topic, ())
+    def _offered(self, sender: Contact, have: Have) -> None:
+        """What waits here need not be asked for."""
+        others = tuple(offer for offer in have.offers if offer[0] not in self._waiting)
+        if others or not have.offers:
+            self.let_in(sender, replace(have, offers=others))
+
+    def has_room(self) -> None:
+        """Somebody who was too slow has read something, or reads no more."""
+        for topic, held in list(self._held.items()):
             while held and not self.is_full(held[0][1].event.topics):
                 sender, push = held.popleft()
                 self._waiting.remove(push.event.id)
                 self._held_bytes -= len(push.event.payload) + EVENT_BYTES
                 self.let_in(sender, push)
             if not held:
-                self._held.pop(topic, None)
+                del self._held[topic]
         if not self._held:
             for key in list(self._offers)[:AT_A_TIME]:
                 self.let_in(*self._offers.pop(key))
 
     async def close(self) -> None:
         """Judge nothing any more."""
-        for task in self._at_work:
+        working = list(self._at_work.values())
+        for task in working:
             task.cancel()
-        await asyncio.gather(*self._at_work, return_exceptions=True)
+        await asyncio.gather(*working, return_exceptions=True)
 
-    async def _judge(self, sender: Contact, message: Push | Inject, letter: Letter) -> None:
+    async def _judge(self, key: bytes, sender: Contact, message: Push | Inject, letter: Letter) -> None:
         event = message.event
         genuine = letter.public is None or await asyncio.to_thread(letter.is_genuine, event)
         verdict: Verdict = "accept" if genuine else "reject"
@@ -102,10 +123,12 @@ class Gate:
             judge = self.judges.get(topic)
             if judge is not None and verdict == "accept":
                 verdict = await self._asked(judge, topic, event, letter)
-        self._verdicts[_known_by(event)] = verdict
+        self._verdicts[key] = verdict
         if len(self._verdicts) > MOST_JUDGED:
             self._verdicts.popitem(last=False)
-        self._decided(sender, message, verdict)
+        del self._at_work[key]
+        for who, copy in [(sender, message), *self._copies.pop(key, [])]:
+            self._decided(who, copy, verdict)
 
     async def _asked(self, judge: Judge, topic: int, event: Event, letter: Letter) -> Verdict:
         try:
@@ -145,10 +168,14 @@ class Gate:
             self._offers.popitem(last=False)
 
     def _reject(self, sender: Contact) -> None:
-        count = self._rejected[sender.id] = self._rejected.get(sender.id, 0) + 1
+        now = asyncio.get_running_loop().time()
+        since, count = self._rejected.pop(sender.id, (now, 0))
+        since, count = (since, count + 1) if now - since < REJECTED_WITHIN else (now, 1)
+        self._rejected[sender.id] = (since, count)
         if len(self._rejected) > MOST_REJECTERS:
             self._rejected.popitem(last=False)
         if count >= MOST_REJECTED:
+            del self._rejected[sender.id]
             self.send_away(sender)
 
     def _count(self, why: str) -> None:

@@ -113,6 +113,8 @@ class Called:
             raise WireError(f"a frame of kind {kind} came before the proof.")
         terms, proof = self.terms, _read(_PROOF, body)
         seen = _bound(self.certificate, self.nonce, proof.version, terms.protocol)
+        if not VERSIONS[0] <= proof.version <= VERSIONS[1]:
+            raise RefusedError(f"this node speaks versions {VERSIONS[0]} to {VERSIONS[1]}, not {proof.version}.")
         if proof.protocol != terms.protocol:
             raise RefusedError(f"this network runs {terms.protocol}, not {proof.protocol}.")
         if not is_signed(seen, proof.signature, proof.public) or proof.public == terms.identity.public:
@@ -200,7 +202,7 @@ _WELCOME, _REFUSED = msgspec.msgpack.Decoder(Welcome), msgspec.msgpack.Decoder(R
 def _read(decoder: "msgspec.msgpack.Decoder[T]", body: bytes) -> T:
     try:
         return decoder.decode(body)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise WireError(f"its handshake cannot be read: {error}.") from None
 
 

@@ -1,7 +1,7 @@
 """Who a node is: a key pair, the id that follows from it, and the certificate by which TLS knows it.
 
 The id is 63 bits of a BLAKE2b hash of the public key: nobody can take an id without its key, though who tries 2^63 keys may
-find one for it; links check the whole key. The key is Ed25519 (RFC 8032), kept in a file that only its owner may read. The
+find one for it. The key is Ed25519 (RFC 8032), kept in a file that only its owner may read. The
 certificate is made anew at every start and signed by the key itself, or given with the key by whoever runs the cluster.
 """
 

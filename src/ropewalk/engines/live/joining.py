@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.transport import Transport
+from ropewalk.engines.live.transport import ItselfError, Transport
 from ropewalk.errors import RopewalkError
 from ropewalk.protocols.contract import Contact, Join
 
@@ -13,39 +13,49 @@ log = logging.getLogger(__name__)
 
 
 class Joining:
-    """Goes on until all that it was told of were reached: each is a way in that the others may lose."""
+    """Goes on until all that it was told of were reached, and begins anew when it has lost everybody."""
 
     def __init__(
         self, transport: Transport, driver: Driver, bootstrap: tuple[str, ...], secret: bytes, joined: asyncio.Event
     ) -> None:
         self.transport, self.driver, self.secret, self.joined = transport, driver, secret, joined
         self.unreached = "none has answered yet"  # why the last bootstrap node was not
-        self._work = asyncio.create_task(self._reach(list(bootstrap)))
+        self.bootstrap = list(dict.fromkeys(bootstrap))
+        self._work = asyncio.create_task(self._reach())
 
     async def close(self) -> None:
         """Try no more."""
         self._work.cancel()
         await asyncio.gather(self._work, return_exceptions=True)
 
-    async def _reach(self, missing: list[str]) -> None:
+    async def _reach(self) -> None:
+        """Reach all; and again whenever nobody is left, since who was there may have come back as somebody else."""
+        missing, delay = list(self.bootstrap), RETRY[0]
         if not missing:
             self._join(())
-        delay = RETRY[0]
-        while missing:
-            reached = []
-            for address in list(missing):
-                try:
-                    reached.append(await self.transport.greet(address))
-                except (RopewalkError, OSError) as error:
-                    self.unreached = str(error).rstrip(".") or type(error).__name__
-                    log.info("bootstrap node %s is not there yet: %s", address, self.unreached)
-                else:
-                    missing.remove(address)
+        while self.bootstrap:
+            reached = [contact for address in list(missing) for contact in await self._greet(address, missing)]
             if reached:
                 self._join(tuple(reached))
-            if missing:
-                await asyncio.sleep(delay)
-                delay = min(RETRY[1], 2 * delay)
+            elif not self.bootstrap:
+                self._join(())  # it was told of nobody but itself
+            await asyncio.sleep(delay if missing else RETRY[1])
+            delay = min(RETRY[1], 2 * delay)
+            if not missing and not self.transport.links:
+                missing, delay = list(self.bootstrap), RETRY[0]
+
+    async def _greet(self, address: str, missing: list[str]) -> list[Contact]:
+        try:
+            found = [await self.transport.greet(address)]
+        except ItselfError:
+            self.bootstrap.remove(address)
+            found = []
+        except (RopewalkError, OSError) as error:
+            self.unreached = str(error).rstrip(".") or type(error).__name__
+            log.info("bootstrap node %s is not there yet: %s", address, self.unreached)
+            return []
+        missing.remove(address)
+        return found
 
     def _join(self, seeds: tuple[Contact, ...]) -> None:
         self.driver.tell(Join(seeds, self.secret))

@@ -52,14 +52,13 @@ def as_text(node: Node) -> str:
             known = name
             lines += [f"# HELP ropewalk_{name} {about}", f"# TYPE ropewalk_{name} {kind}"]
         said = ",".join(f'{label}="{text}"' for label, text in labels.items())
-        lines.append(f"ropewalk_{name}{{{said}}} {value:g}" if said else f"ropewalk_{name} {value:g}")
+        lines.append(f"ropewalk_{name}{{{said}}} {value}" if said else f"ropewalk_{name} {value}")
     return "\n".join(lines) + "\n"
 
 
 def health(node: Node) -> dict[str, object]:
     """Whether it is well: it runs, and if it was told of somebody, it has reached somebody."""
-    alone = bool(node.bootstrap) and not node.transport.links
-    return {"ok": not alone, "id": node.id, "address": node.address, "links": len(node.transport.links)}
+    return {"ok": node.joined.is_set(), "id": node.id, "address": node.address, "links": len(node.transport.links)}
 
 
 class Endpoint:

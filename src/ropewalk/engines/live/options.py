@@ -53,10 +53,14 @@ def identity_of(options: Options) -> Identity:
     return Identity.fresh() if options.identity is None else Identity.kept_in(options.identity)
 
 
+def refuse_unreachable(host: str, said: str | None) -> None:
+    """A node must say where others reach it, if where it listens does not."""
+    if said is None and host in EVERYWHERE:
+        raise InputError(f"a node that listens at {host} must say where others reach it; add --advertise HOST.")
+
+
 def advertised(host: str, port: int, said: str | None) -> str:
     """Where others reach it."""
     if said is not None:
         return said if said.rpartition(":")[2].isdecimal() and ":" in said else f"{said}:{port}"
-    if host in EVERYWHERE:
-        raise InputError(f"a node that listens at {host}:{port} must say where others reach it; add --advertise HOST.")
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -64,7 +64,9 @@ def played_live(members: kernel.Members, job: Job, phase: Phase) -> Collected:
         )
         async with cluster:
             await play(cluster)
-        return Collected(cluster.lives)
+        collected = Collected(cluster.lives)
+        collected.unpublished = len(cluster.unpublished)
+        return collected
 
     with tempfile.TemporaryDirectory(prefix="ropewalk-cluster-") as folder:
         collected = run(whole(Path(folder)))

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 from ropewalk.errors import RunError, UsageError
 
@@ -35,12 +35,20 @@ class Subscription:
     """Events of some topics, one after the other: `async for event in subscription`. It ends when it is closed."""
 
     def __init__(
-        self, topics: dict[int, str], buffer: int, when_full: WhenFull, end: "Callable[[Subscription], None]"
+        self,
+        topics: dict[int, str],
+        buffer: int,
+        when_full: WhenFull,
+        end: "Callable[[Subscription], None]",
+        *,
+        signed: bool = False,
     ) -> None:
         if buffer < 1:
             raise UsageError(f"a subscription's buffer is {buffer}, but must have room for 1 event at least.")
+        if when_full not in get_args(WhenFull):
+            raise UsageError(f"when_full is {when_full!r}, but must be one of: {', '.join(get_args(WhenFull))}.")
         self.topics = topics  # names by id
-        self.buffer, self.when_full = buffer, when_full
+        self.buffer, self.when_full, self.signed = buffer, when_full, signed
         self.dropped = 0  # events that were lost because nobody read them in time
         self._end = end
         self._waiting: deque[Event] = deque()

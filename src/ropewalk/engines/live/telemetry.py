@@ -7,13 +7,17 @@ has another `life`.
 
 import asyncio
 import json
+import logging
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ropewalk.engines.live.api import Node
 from ropewalk.errors import InputError
 from ropewalk.protocols.contract import Event
+
+log = logging.getLogger(__name__)
 
 
 class Telemetry:
@@ -88,5 +92,11 @@ class Telemetry:
         self._copies[event] = self._copies.get(event, 0) + 1
 
     def _write(self, table: str, **row: Any) -> None:
-        if not self._file.closed:
+        if self._file.closed:
+            return
+        try:
             self._file.write(json.dumps({"table": table, "life": self.life} | row) + "\n")
+        except OSError as error:
+            log.error("telemetry ends here: %s", error.strerror)  # noqa: TRY400  the disk is full, or gone
+            with suppress(OSError):
+                self._file.close()

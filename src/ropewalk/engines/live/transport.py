@@ -20,7 +20,7 @@ from ropewalk.engines.live.wire import Codec, WireError
 from ropewalk.errors import InputError, RopewalkError, UsageError
 from ropewalk.protocols.contract import Cause, Contact, Message
 
-HEARTBEAT = 1.0  # ours, seconds: whoever has said nothing else for so long says that it lives
+HEARTBEAT = 1.0  # ours, seconds: whoever has said nothing else for half of that says that it lives
 FROZEN = 2.5  # ours, heartbeats: whoever has not been heard for so long is gone
 UNANSWERED = 5.0  # ours, seconds: how long a call may take, with all handshakes
 MOST_CALLING = (
@@ -32,6 +32,10 @@ MOST_LINKS = 4096  # ours: connections in all, well below what a system usually 
 MOST_COUNTED = 4096  # ours: pairs of node and topic whose lost events are counted apart
 MOST_PORT = 65_535
 log = logging.getLogger(__name__)
+
+
+class ItselfError(RefusedError):
+    """A node has called itself."""
 
 
 class Call:
@@ -133,8 +137,13 @@ class Transport:
 
     async def greet(self, address: str) -> Contact:
         """Who is at an address. There is a link to it then; raises OSError or WireError if there is none."""
-        connection = await self._dial(None, address, Call())
-        return connection.contact
+        call = Call()
+        try:
+            return (await self._dial(None, address, call)).contact
+        except WireError:
+            if call.connection is not None and call.connection.twin is not None:
+                return call.connection.twin  # it is linked already
+            raise
 
     async def close(self) -> None:
         """End everything. Whoever still has a link is told that this node leaves."""
@@ -176,10 +185,14 @@ class Transport:
     def ended(self, connection: Connection, ending: Ending) -> None:
         """A connection is no more."""
         self._count(ending.why.partition(":")[0])
-        self.strangers.pop(connection, None)
         if connection.other is not None and self.links.get(connection.contact.id) is connection:
             del self.links[connection.contact.id]
             self.down(connection.contact, ending)
+
+    def linked_with(self, node: int) -> Contact | None:
+        """Whether there is a link with a node already."""
+        connection = self.links.get(node)
+        return None if connection is None else connection.contact
 
     def vanished(self, connection: Connection) -> None:
         """Its socket is closed."""
@@ -223,6 +236,8 @@ class Transport:
             if call.connection is not None:
                 call.connection.abort()
             raise
+        if connection.is_itself:
+            raise ItselfError(f"{address} is this node itself.")
         if not connection.up:
             raise RefusedError(f"{address}: {connection.ending.why if connection.ending else 'it hung up'}")
         return connection
@@ -232,24 +247,26 @@ class Transport:
         node, mine = other.contact.id, self.terms.identity.id
         call = self.calls.get(node)
         if call is not None and mine < node and call.task is not None:
-            await asyncio.wait((call.task,))
-        elif call is not None:
-            self.calls.pop(node)
-            call.hang_up()
+            await asyncio.wait((call.task,), timeout=CROSSED)  # it may lead nowhere, where this one has come through
         known = self.links.get(node)
         if known is not None and known.dialled and mine < node and _is_same(known, other):
-            await asyncio.wait((asyncio.ensure_future(connection.gone.wait()),), timeout=CROSSED)
-        if connection.ending is None and not connection.gone.is_set():
-            self.strangers.pop(connection, None)
-            connection.be_patient(None)
-            connection.welcome()
-            self._install(connection)
+            await connection.is_gone_within(CROSSED)
+        if connection.ending is not None or connection.gone.is_set():
+            return
+        call = self.calls.pop(node, None)
+        if call is not None:
+            call.hang_up()
+        self.strangers.pop(connection, None)
+        connection.be_patient(None)
+        connection.welcome()
+        self._install(connection)
 
     def _install(self, connection: Connection) -> None:
-        """This is the link from now on."""
+        """This is the link from now on. Whoever is told that the former is down finds this one up."""
         node = connection.contact.id
         self.calls.pop(node, None)
-        former = self.links.pop(node, None)
+        former = self.links.get(node)
+        self.links[node] = connection
         if former is not None:
             assert connection.other is not None
             cause: Cause = "closed" if _is_same(former, connection.other) else "failed"
@@ -257,7 +274,6 @@ class Transport:
             former.ending = Ending(cause, "replaced")
             self._count("replaced")
             self.down(former.contact, former.ending)
-        self.links[node] = connection
         self.up(connection.contact)
 
     def _still_up(self, node: int) -> None:

@@ -33,7 +33,7 @@ OPTIONAL = 128
 MOST_ID = 2**63 - 1
 MOST_NUMBERED = 4096  # ours: topics that have a number on one connection
 MOST_LISTED = 8192  # ours: in any list; the longest that a node sends is of 4096
-MOST_TEXT = 255  # ours: bytes of an address, of which the longest is a host's name
+MOST_TEXT = 255  # ours: characters of an address, of which the longest is a host's name
 MOST_SECONDS = 1e12  # ours: above any age that a message speaks of
 MOST_CONTROL = 65_536  # ours, bytes: of a message without an event
 MOST_MESSAGE = MOST_PAYLOAD + 8192  # of one with an event: what it carries, and all else about it
@@ -136,7 +136,7 @@ class Codec:
             raise WireError(f"a message of kind {number} has {len(body)} bytes, but may have {self.most(number)}.")
         try:
             return shape.decode(body, topics)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise WireError(f"a message of kind {number} cannot be read: {error}.") from None
 
     def most(self, number: int) -> int:

@@ -22,6 +22,7 @@ from ropewalk.protocols.stan.node import Node as StanNode
 from ropewalk.protocols.stan.settings import Settings
 
 LONGEST = 64 * 1_048_576  # ours, bytes: of a line
+log = logging.getLogger(__name__)
 
 
 class Worker:
@@ -108,8 +109,9 @@ class Worker:
         told = json.loads(line)
         try:
             answer = {"number": told["turn"], "answer": await self.verbs[told["do"]](told)}
-        except RopewalkError as error:
-            answer = {"number": told["turn"], "error": str(error)}
+        except Exception as error:  # whoever asked waits for an answer
+            log.exception("%s failed", told["do"])
+            answer = {"number": told["turn"], "error": f"{type(error).__name__}: {error}"}
         write(json.dumps(answer).encode() + b"\n")
 
 

@@ -163,6 +163,7 @@ class Node:
         for event, kept in self.kept.items():
             around = self._around(kept.event)
             kept.shown = {node: None for node in kept.shown if node in around}
+            kept.answers.clear()  # whoever asked too often for a while may ask again
             if event not in self.pending:
                 offer(offers, event, {node: near for node, near in around.items() if node not in kept.shown})
         self.turn, self.unanswered = self.turn + 1, offers

@@ -55,7 +55,7 @@ MUTANTS = [
         "_passed_on(kept, kept.event.topics,",
         "no disclosure",
     ),
-    Mutant(dissemination.Node, "_accept", "while len(self.kept) > MOST_KEPT:", "while False:", "caches bounded"),
+    Mutant(dissemination.Node, "_accept", "len(self.kept) > MOST_KEPT or", "", "caches bounded"),
     Mutant(Asking, "_add", "if len(wanted.advertisers) < MOST_ADVERTISERS:", "if True:", "caches bounded"),
     Mutant(Asking, "_want", "len(self.wanted) >= MOST_WANTED or", "", "caches bounded"),
     Mutant(dissemination.Node, "_remember", "if len(self.seen) > MOST_SEEN:", "if False:", "caches bounded"),
@@ -79,7 +79,7 @@ MUTANTS = [
         "everybody gets it",
     ),
     Mutant(stan.Node, "_take_in", "self._hand_on(event.topic, now) +", "", "everybody gets it"),
-    Mutant(Injections, "publish", "if len(self.open) >= MOST_INJECTED:", "if False:", "caches bounded"),
+    Mutant(Injections, "publish", "len(self.open) >= MOST_INJECTED or", "", "caches bounded"),
     Mutant(Injections, "_remember", "if len(self.entrances) > MOST_ENTRANCES:", "if False:", "caches bounded"),
     # discovery
     Mutant(

@@ -24,6 +24,7 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
+from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 
 ME = Contact(1)
 OTHERS = [Contact(node) for node in range(2, 32)]
@@ -223,7 +224,7 @@ def test_strangers_and_what_nobody_sends_are_ignored() -> None:
     node.handle(BEAT, 1.0)
     long = Control(haves=((NEWS, tuple(range(bounds.MOST_SAID))),))
     off_topic = Publication(event(1, SPORT), NEWS, 1)
-    fat = Publication(Event(1, 99, (NEWS,), bytes(70_000)), NEWS, 1)
+    fat = Publication(Event(1, 99, (NEWS,), bytes(MOST_PAYLOAD + 1)), NEWS, 1)
     for message in (long, off_topic, fat):
         assert node.handle(Received(OTHERS[0], message), 2.0) == []
     assert node.handle(Received(OTHERS[5], Publication(event(1), NEWS, 1)), 2.0) == []

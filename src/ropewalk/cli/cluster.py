@@ -72,7 +72,7 @@ def command(
     as_json: bool,
     **told: Any,
 ) -> None:
-    """Run the nodes of a workload (the store DIR) as real nodes on this machine: TLS, TCP, timers, processes.
+    """Run the nodes of a workload as real nodes on this machine (the store DIR): TLS, TCP, timers, processes.
 
     The seed decides first neighbours, events and victims; what happens in between is up to the machine, and never twice the same.
     """

@@ -19,17 +19,17 @@ from ropewalk.errors import RopewalkError, UsageError
 # A verb's module is imported only when the verb is called: the base install lacks what most of them need.
 VERBS = {
     "check": "Say whether stores are sound.",
-    "cluster": "Run a workload's nodes as real nodes on this machine.",
+    "cluster": "Run the nodes of a workload as real nodes on this machine.",
     "demo": "Generate a universe, align it with StaN on embedded Spark, and write a report.",
     "describe": "Say what a universe looks like: how subscriptions are spread, correlated and shared.",
     "doctor": "Say what this machine has, and what to do about what is missing.",
     "generate": "Make a workload up.",
     "ingest": "Read a trace.",
-    "node": "Run a live node until it is told to stop.",
-    "publish": "Publish lines as events, through a live node.",
+    "node": "Run a node until it is told to stop.",
+    "publish": "Publish every line of standard input as an event.",
     "reproduce": "Measure what papers claim, and say what holds.",
     "simulate": "Run a protocol on a workload.",
-    "subscribe": "Write events as lines, from a live node.",
+    "subscribe": "Write every event to standard output.",
     "universe": "Cut a self-contained universe out of a trace.",
 }
 WORDS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}

@@ -28,7 +28,7 @@ LOT = 65_536  # bytes
 )
 @of_nodes
 def command(topics: tuple[str, ...], message: str | None, json_lines: bool, **told: Any) -> None:
-    """Publish every line of standard input as an event on all TOPICs, then leave.
+    """Publish every line of standard input as an event, on all TOPICs; then leave.
 
     Exit code 4 if an event did not get into one of its topics: nobody there could be reached.
     """

@@ -36,7 +36,7 @@ def command(
     when_full: WhenFull,
     **told: Any,
 ) -> None:
-    """Write every event on one of TOPICs to standard output, one a line, until told to stop."""
+    """Write every event to standard output that is on one of TOPICs, one a line, until told to stop."""
     node, _ = node_of(told)
 
     def subscribe() -> Subscription:

@@ -14,7 +14,18 @@ OUTBOX = 32  # ours: messages that wait for a link to come up; more would be of 
 class Link:
     """One connection, or the attempt at one."""
 
-    __slots__ = ("contact", "heard_at", "held_on", "idle_since", "last_beat", "outbox", "passing", "up", "uses")
+    __slots__ = (
+        "announced_at",
+        "contact",
+        "heard_at",
+        "held_on",
+        "idle_since",
+        "last_beat",
+        "outbox",
+        "passing",
+        "up",
+        "uses",
+    )
 
     def __init__(self, contact: Contact, now: float) -> None:
         self.contact = contact
@@ -24,6 +35,7 @@ class Link:
         self.held_on = 0  # of these, the topics on which the other end has said that it holds us
         self.outbox: list[Message] | None = None  # what is sent as soon as it is up
         self.idle_since = self.heard_at = now
+        self.announced_at = float("-inf")  # when its other end last said that it holds us on a topic, or no longer
         self.last_beat = 0  # the number of the last keep-alive from its other end
 
 

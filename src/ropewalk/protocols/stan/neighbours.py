@@ -16,6 +16,7 @@ MOST_HOLDERS = 4096  # ours: by whom a node believes to be held on one topic
 MOST_LINKED_ON = 4096  # ours: topics in one keep-alive
 MOST_DOUBTED = 1024  # ours: nodes that did not answer once
 BELIEVED_AGAIN = 4  # ours, periods: longer than a walk can carry an old view about
+OVERTAKEN = 1.0  # ours, seconds: by how much an announcement may overtake a keep-alive that was sent before it
 SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link counts as broken
 
 
@@ -145,6 +146,7 @@ class Neighbours:
         """Ours: a link is announced, so that its other end knows who holds it, and does not close it."""
         if not self.links.is_up(sender.id):
             return []
+        self.links.by_id[sender.id].announced_at = now
         following = self.topics.get(topic)
         if following is None:  # it has not heard that we are gone
             return [Send(sender, Left(topic))] if held else []
@@ -182,6 +184,8 @@ class Neighbours:
         if link is None or message.number <= link.last_beat or len(message.topics) > MOST_LINKED_ON:
             return []  # late: what it says may be out of date; or nobody who keeps the rules sends it
         link.last_beat, link.heard_at = message.number, now
+        if now - link.announced_at < OVERTAKEN:
+            return []  # it may have been said before that, and the next says it again
         topics = self.topics
         known = [topic in topics and sender.id in topics[topic].overlay.held_by for topic in message.topics]
         if all(known) and len(known) == link.held_on:

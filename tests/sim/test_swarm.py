@@ -34,6 +34,7 @@ FAILED_ONCE = {
     10096: "an answer may wait for a link while whom it names takes back that it serves",
     10500: "while links that do not come up are tried again nothing else is late",
     20041: "who follows nothing any more still closes links that others open to it",
+    20134: "a keep-alive that an announcement has overtaken is not believed",
 }
 
 

@@ -314,6 +314,40 @@ def test_interrupted_between_rounds_of_the_simulator(universe: Path, elsewhere: 
     interrupted(command, elsewhere, signal.SIGINT, lambda _: "round 3 of" in said.read_text())
 
 
+@pytest.mark.thorough
+def test_interrupted_while_real_nodes_run(universe: Path, elsewhere: Path) -> None:
+    command = ["cluster", str(universe), "--rounds", "1000"]
+    said = elsewhere.parent / "said"
+    interrupted(command, elsewhere, signal.SIGINT, lambda _: "let them run" in said.read_text())
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("--faults kill", "--faults says 'kill'; say for instance kill:30%@20"),
+        ("--faults kill:30%@8", "a kill at 8 ends after the last of 8 rounds; use more, or have it earlier."),
+        ("--faults kill:30%@4 --processes 2", "--processes plays no part where nodes are killed"),
+        ("--faults restart@4", "nodes that come back, or were parted, must find others again: add --discover."),
+        ("--keep crashes", "--keep crashes is for engine batch only; say --faults kill:30%@8 for real ones."),
+        ("--keep stars", "--keep names 'stars', but can only name"),
+        ("--manager scamp", "--manager scamp goes with --discover in a cluster"),
+        ("--manager given --discover", "--discover goes with --manager scamp"),
+        ("--discover --fanout two-way", "--fanout plays no part with --discover"),
+        ("--publish 5 --rounds 5", "--publish with --rounds 5 leaves no time for events"),
+        ("--topics-per-event 2", "--topics-per-event plays no part without --publish"),
+        ("--period 0", "period is 0.0, but must be from 0.001"),
+    ],
+)
+def test_clusters_that_make_no_sense(refused, universe: Path, told: str, said: str) -> None:
+    code, sentence = refused("cluster", str(universe), *told.split())
+    assert (code, sentence[: len(said)]) == (2, said)
+
+
+def test_a_cluster_of_nothing(refused) -> None:
+    code, said = refused("cluster", "nowhere")
+    assert (code, "nowhere" in said) == (3, True)
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_while_spark_starts(elsewhere: Path, sent: signal.Signals) -> None:
     interrupted(GENERATE, elsewhere, sent, lambda tag: any("java" in process for process in alive(tag)))

@@ -10,10 +10,12 @@ import pytest
 from alive import LIVE, Node, Options, alive, eventually, neighbours, read, settled
 from ropewalk.engines.live import gate
 from ropewalk.engines.live.api import NotRunningError, UndeliverableError
-from ropewalk.engines.live.envelope import MOST_SAID
+from ropewalk.engines.live.envelope import MOST_SAID, seal
 from ropewalk.engines.live.identity import topic_of
-from ropewalk.engines.live.subscriptions import SlowConsumerError
+from ropewalk.engines.live.subscriptions import SlowConsumerError, Subscription, WhenFull
 from ropewalk.errors import InputError, UsageError
+from ropewalk.protocols import contract
+from ropewalk.protocols.dissemination.messages import Push
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 
 NEWS, SPORT = topic_of("news"), topic_of("sport")
@@ -113,46 +115,48 @@ async def test_a_mebibyte_is_carried_and_more_is_refused() -> None:
 # Slow readers
 
 
+HUNDRED = [b"%d" % number for number in range(100)]
+
+
+async def unread(stack: AsyncExitStack, when_full: WhenFull) -> Subscription:
+    """A subscription with room for five, for which a hundred events have been published."""
+    a, b = await network(stack, 2)
+    events = b.subscribe("news", buffer=5, when_full=when_full)
+    a.subscribe("news")
+    await settled(a, b, topic=NEWS)
+    for payload in HUNDRED:
+        await a.publish(payload, ["news"])
+    return events
+
+
 @alive
-async def test_a_slow_reader_that_has_others_wait_misses_nothing() -> None:
+@pytest.mark.parametrize("room", [gate.MOST_HELD_BYTES, 5 * gate.EVENT_BYTES])
+async def test_a_slow_reader_that_has_others_wait_misses_nothing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the node has room for what waits, or has to ask its neighbours for it when there is."""
+    monkeypatch.setattr(gate, "MOST_HELD_BYTES", room)
     async with AsyncExitStack() as stack:
-        a, b = await network(stack, 2)
-        events = b.subscribe("news", buffer=5, when_full="wait")
-        a.subscribe("news")
-        await settled(a, b, topic=NEWS)
-        for number in range(100):
-            await a.publish(b"%d" % number, ["news"])
+        events = await unread(stack, "wait")
         await eventually(lambda: events.is_full)
         got = []
-        for _ in range(100):  # whatever has no room is asked for again, when there is
+        for _ in HUNDRED:
             got.append((await anext(events)).payload)
             assert len(events._waiting) <= 5
-        assert {*got} == {b"%d" % number for number in range(100)}
+        assert {*got} == {*HUNDRED}
         assert events.dropped == 0
 
 
 @alive
 async def test_a_slow_reader_that_wants_only_the_latest_is_told_how_many_it_lost() -> None:
     async with AsyncExitStack() as stack:
-        a, b = await network(stack, 2)
-        events = b.subscribe("news", buffer=5, when_full="drop-oldest")
-        a.subscribe("news")
-        await settled(a, b, topic=NEWS)
-        for number in range(100):
-            await a.publish(b"%d" % number, ["news"])
+        events = await unread(stack, "drop-oldest")
         await eventually(lambda: events.dropped == 95)
-        assert [event.payload for event in await read(events, 5)] == [b"%d" % number for number in range(95, 100)]
+        assert [event.payload for event in await read(events, 5)] == HUNDRED[95:]
 
 
 @alive
 async def test_a_slow_reader_that_wants_to_know_is_told() -> None:
     async with AsyncExitStack() as stack:
-        a, b = await network(stack, 2)
-        events = b.subscribe("news", buffer=5, when_full="raise")
-        a.subscribe("news")
-        await settled(a, b, topic=NEWS)
-        for number in range(100):
-            await a.publish(b"%d" % number, ["news"])
+        events = await unread(stack, "raise")
         await eventually(lambda: events._failed)
         assert len(await read(events, 5)) == 5
         with pytest.raises(SlowConsumerError, match="more than 5 events were waiting"):
@@ -221,23 +225,25 @@ async def test_who_goes_on_sending_what_is_rejected_is_sent_away() -> None:
 
 @alive
 async def test_an_event_is_judged_once_however_often_it_comes() -> None:
-    async with AsyncExitStack() as stack:
-        nodes = await network(stack, 5)
-        for node in nodes:
-            node.subscribe("news")
-        await settled(*nodes, topic=NEWS)
-        judged: list[bytes] = []
+    let_in: list[int] = []
+    before = gate.Gate(lambda sender, _: let_in.append(sender.id), lambda _: None)
+    asked, answer = [], asyncio.Event()
 
-        async def judge(event):
-            judged.append(event.payload)
-            await asyncio.sleep(0.3)
-            return "accept"
+    async def judge(*_):
+        asked.append(1)
+        await answer.wait()
+        return "accept"
 
-        nodes[0].validate("news", judge)
-        for number in range(5):
-            await nodes[1 + number % 4].publish(b"%d" % number, ["news"])
-        await eventually(lambda: nodes[0].counts["delivered"] == 5)
-        assert sorted(judged) == [b"%d" % number for number in range(5)]
+    before.judges[NEWS] = judge
+    push = Push(contract.Event(1, 2, (NEWS,), seal(1, (NEWS,), b"said", None)), (NEWS,), 1, False)
+    for sender in range(5):
+        before.receive(contract.Contact(sender), push)
+    await eventually(lambda: asked)
+    answer.set()
+    await eventually(lambda: let_in == list(range(5)))
+    before.receive(contract.Contact(5), push)
+    assert let_in == list(range(6))
+    assert len(asked) == 1
 
 
 @alive
@@ -503,8 +509,10 @@ async def test_a_list_of_public_keys_lets_nobody_else_in(tmp_path: Path) -> None
     async with Node(options=listed) as a:
         async with Node(bootstrap=[a.address], options=FAST) as stranger:
             await eventually(lambda: stranger.transport.endings.get("refused"))
+            assert not stranger.joined.is_set()
         async with Node(bootstrap=[a.address], options=replace(FAST, identity=tmp_path)) as known:
             await known.joined.wait()
+            assert list(a.transport.links) == [known.identity.id]
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,12 @@ from typing import Any
 import click
 
 from ropewalk.cli import options
-from ropewalk.cli.simulate import kept_of, refuse_of_events
-from ropewalk.cli.spark import spark_for
-from ropewalk.cli.table import show_run
-from ropewalk.cli.talk import Talk, opening_line, say, show_json
+from ropewalk.cli.runs import SHOWN, carry_out, kept_of, of_runs, refuse_of_events
 from ropewalk.engines.job import Job
 from ropewalk.engines.live.faults import Fault, faults_of
 from ropewalk.errors import UsageError
-from ropewalk.experiments.run import FROM_WORKLOAD, LIVE_PERIOD, chosen, execute, settings_of, usual_place
-from ropewalk.protocols.catalogue import find
-from ropewalk.protocols.dissemination.settings import MOST_TOPICS
-from ropewalk.protocols.stan.settings import NAME, Settings
-from ropewalk.report.page import refuse_unwritable, write_report
+from ropewalk.experiments.run import FROM_WORKLOAD, LIVE_PERIOD, chosen
+from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.machine import cores
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
@@ -27,7 +21,6 @@ USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
     "manager": "given; scamp with --discover",
     "period": f"{LIVE_PERIOD:g}",
 }
-MOST_NODES = 2000  # ours: more do not fit a machine, nor the addresses of a cluster that can be parted
 
 
 @click.command(
@@ -42,20 +35,8 @@ MOST_NODES = 2000  # ours: more do not fit a machine, nor the addresses of a clu
     type=click.IntRange(1, 256),
     help="Over which nodes are spread.  [default: as many as there are cores; one a node with --faults]",
 )
-@click.option("--publish", metavar="N", type=click.IntRange(0, 1_000_000), default=0, help="Events to publish.")
-@click.option(
-    "--topics-per-event",
-    metavar="M",
-    type=click.IntRange(1, MOST_TOPICS),
-    help="How many of its publisher's topics an event is on, at the most.  [default: 1]",
-)
 @click.option("--faults", metavar="A,B", default="", help="What is to go wrong, and when.")
-@click.option("--keep", default="", metavar="A,B", help="Write or count more: rounds, traffic, links, connections.")
-@click.option("--fitness/--no-fitness", default=True, show_default=True, help="Examine every overlay.")
-@click.option("--out", type=options.FOLDER, help="Folder to make.  [default: runs/RUN, in place of the same run]")
-@options.overwrite
-@click.option("--report", type=options.FOLDER, help="Also write an HTML page here.")
-@options.common
+@of_runs(publish="Events to publish.", keep="Write or count more: rounds, traffic, links, connections.")
 def command(
     folder: Path,
     seed: int,
@@ -65,18 +46,13 @@ def command(
     faults: str,
     keep: str,
     fitness: bool,
-    out: Path | None,
-    overwrite: bool,
-    report: Path | None,
-    master: str | None,
-    as_json: bool,
     **told: Any,
 ) -> None:
     """Run the nodes of a workload as real nodes on this machine (the store DIR): TLS, TCP, timers, processes.
 
     The seed decides first neighbours, events and victims; what happens in between is up to the machine, and never twice the same.
     """
-    find(NAME, "live")
+    shown = {name: told.pop(name) for name in SHOWN}
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
     settings = chosen(universe, told, "live")
@@ -91,26 +67,11 @@ def command(
         processes=processes or cores(),
         faults=faults,
     )
-    _refuse(job, universe, told, processes, topics_per_event)
-    place = out if out is not None else usual_place(universe, job)
-    if report is not None:
-        refuse_unwritable(report)
-    opening_line(seed, settings_of(universe, job), place)
-    talk = Talk()
-    session = spark_for(talk, master)
-    run = execute(universe, job, place, overwrite=overwrite or out is None, session=session, phase=talk.phase)
-    if report is not None:
-        write_report(report, run.document, run.rows)
-        say(f"report: {report}")
-    if as_json:
-        show_json(run.document | {"seconds": talk.seconds})
-    else:
-        show_run(run.document)
+    _refuse(job, told, processes, topics_per_event)
+    carry_out(universe, job, **shown)
 
 
-def _refuse(
-    job: Job, universe: Store, told: dict[str, Any], processes: int | None, topics_per_event: int | None
-) -> None:
+def _refuse(job: Job, told: dict[str, Any], processes: int | None, topics_per_event: int | None) -> None:
     settings = job.settings
     refuse_of_events(job, topics_per_event)
     planned = faults_of(job.faults)
@@ -126,9 +87,6 @@ def _refuse(
     if "crashes" in job.keep:
         raise UsageError("--keep crashes is for engine batch only; say --faults kill:30%@8 for real ones.")
     _refuse_of_managers(settings, told, planned)
-    nodes = universe.manifest.settings.get("nodes")
-    if isinstance(nodes, int) and nodes > MOST_NODES:
-        raise UsageError(f"{nodes} real nodes are more than a machine runs ({MOST_NODES}); use ropewalk simulate.")
 
 
 def _refuse_of_managers(settings: Settings, told: dict[str, Any], planned: list[Fault]) -> None:

@@ -6,21 +6,16 @@ from typing import Any, cast
 import click
 
 from ropewalk.cli import options
-from ropewalk.cli.spark import spark_for
-from ropewalk.cli.table import show_run
-from ropewalk.cli.talk import Talk, opening_line, say, show_json
-from ropewalk.engines.contract import FINAL, INITIAL, KEEPS, Engine, Keep
+from ropewalk.cli.runs import SHOWN, carry_out, kept_of, of_runs, refuse_of_events
+from ropewalk.engines.contract import KEEPS, Engine, Keep
 from ropewalk.engines.job import Job
 from ropewalk.errors import UsageError
-from ropewalk.experiments.run import FROM_WORKLOAD, Executed, chosen, execute, settings_of, usual_place
+from ropewalk.experiments.run import FROM_WORKLOAD, chosen
 from ropewalk.protocols.catalogue import PROTOCOLS, Entry, find
-from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 from ropewalk.protocols.stan.settings import NAME, STRICT, WALKING, Settings
-from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
 
-LEAST_ROUNDS = 5
 OF_ENGINES = {  # what is usual is not the same everywhere
     "schedule": "sync; timed with --engine sim, the only one that can",
     "manager": "given; scamp with --engine sim where nodes come and go, or --discover; batch has no other",
@@ -42,31 +37,14 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
 @options.each(options.of_fields(Settings(), dict.fromkeys(FROM_WORKLOAD, "as the workload says") | OF_ENGINES))
 @click.option("--strict", is_flag=True, help="Insist on the protocol as printed: refuse what was added to it.")
 @click.option(
-    "--keep", default="", metavar="A,B", help=f"Write or count more: {', '.join(KEEPS)} (crashes with batch only)."
-)
-@click.option(
-    "--publish",
-    metavar="N",
-    type=click.IntRange(0, 10_000_000),
-    default=0,
-    help="Events to publish, with --engine sim.",
-)
-@click.option(
-    "--topics-per-event",
-    metavar="M",
-    type=click.IntRange(1, MOST_TOPICS),
-    help="How many of its publisher's topics an event is on, at the most.  [default: 1]",
-)
-@click.option("--fitness/--no-fitness", default=True, show_default=True, help="Examine every overlay.")
-@click.option(
     "--partitions",
     type=click.IntRange(1, 100_000),
     help="Tasks to cut the work of engine batch into; changes no result.",
 )
-@click.option("--out", type=options.FOLDER, help="Folder to make.  [default: runs/RUN, in place of the same run]")
-@options.overwrite
-@click.option("--report", type=options.FOLDER, help="Also write an HTML page here.")
-@options.common
+@of_runs(
+    publish="Events to publish, with --engine sim.",
+    keep=f"Write or count more: {', '.join(KEEPS)} (crashes with batch only).",
+)
 def command(
     protocol: str,
     folder: Path,
@@ -78,14 +56,10 @@ def command(
     topics_per_event: int | None,
     fitness: bool,
     partitions: int | None,
-    out: Path | None,
-    overwrite: bool,
-    report: Path | None,
-    master: str | None,
-    as_json: bool,
     **told: Any,
 ) -> None:
     """Run a protocol on a workload (the store DIR), store its tables, show its numbers."""
+    shown = {name: told.pop(name) for name in SHOWN}
     entry = _entry(protocol, engine)
     for name in entry.ignored:
         if told[name] is not None:
@@ -116,38 +90,13 @@ def command(
     refuse_of_events(job, topics_per_event)
     _refuse_idle(settings, {name for name, value in told.items() if value is not None}, job.keep)
     (_refuse_of_batch if engine == "batch" else _refuse_of_sim)(job, told)
-    place = out if out is not None else usual_place(universe, job)
-    if report is not None:
-        refuse_unwritable(report)
-    opening_line(seed, settings_of(universe, job), place)
-    talk = Talk()
-    session = spark_for(talk, master)
-    overwrite = overwrite or out is None  # in its usual place a run replaces nothing but itself
-    run = execute(universe, job, place, overwrite=overwrite, session=session, phase=talk.phase)
-    if "connections" in job.keep:
-        _say_what_was_not_examined(run)
-    if report is not None:
-        write_report(report, run.document, run.rows)
-        say(f"report: {report}")
-    if as_json:
-        show_json(run.document | {"seconds": talk.seconds})
-    else:
-        show_run(run.document)
+    carry_out(universe, job, **shown)
 
 
 def _entry(protocol: str, engine: str) -> Entry:
     if engine == "live":
         raise UsageError("engine live is real nodes on this machine: say `ropewalk cluster` for that.")
     return find(protocol, engine)
-
-
-def kept_of(said: str) -> frozenset[Keep]:
-    """What `--keep` names."""
-    wanted = [word for word in said.split(",") if word]
-    for word in wanted:
-        if word not in KEEPS:
-            raise UsageError(f"--keep names {word!r}, but can only name: {', '.join(KEEPS)}.")
-    return frozenset(cast("list[Keep]", wanted))
 
 
 def _refuse_additions(settings: Settings) -> None:
@@ -167,22 +116,6 @@ def _refuse_idle(settings: Settings, told: set[str], keep: frozenset[Keep]) -> N
             raise UsageError(f"{idle[0]} plays no part with --knowledge everything: nobody walks; drop one.")
     if "slowest" in told and not settings.adaptive:
         raise UsageError("--slowest plays no part without --adaptive; add it, or drop --slowest.")
-
-
-def refuse_of_events(job: Job, topics_per_event: int | None) -> None:
-    """What makes no sense about events."""
-    settings = job.settings
-    if topics_per_event is not None and not job.events:
-        raise UsageError("--topics-per-event plays no part without --publish; add it, or drop --topics-per-event.")
-    if job.events and job.engine == "batch":
-        raise UsageError("--publish needs nodes that send messages; add --engine sim.")
-    if job.events and settings.schedule != "timed":
-        raise UsageError(f"--publish needs --schedule timed: with {settings.schedule} nothing takes time; drop one.")
-    if job.events and settings.rounds <= LEAST_ROUNDS:
-        raise UsageError(
-            f"--publish with --rounds {settings.rounds} leaves no time for events: three rounds pass until all are settled,"
-            f" two to get what was lost; use more than {LEAST_ROUNDS}."
-        )
 
 
 def _refuse_of_batch(job: Job, told: dict[str, Any]) -> None:
@@ -217,12 +150,3 @@ def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
         raise UsageError(f"--manager {settings.manager} needs --schedule timed: rounds from outside leave it no time.")
     if settings.schedule != "timed" and told["period"] is not None:
         raise UsageError(f"--period plays no part with --schedule {settings.schedule}; drop one.")
-
-
-def _say_what_was_not_examined(run: Executed) -> None:
-    examined = {group for measure, group, _ in run.rows if measure == "physical.components"}
-    for stage in (INITIAL, FINAL):
-        if stage not in examined and run.document["lvs"][stage]["max"] > 0:
-            say(
-                f"the graph of all connections at stage {stage} is too large to be examined as a whole; the table has it."
-            )

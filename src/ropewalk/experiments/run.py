@@ -85,8 +85,10 @@ def usual_place(universe: Store, job: Job) -> Path:
 
 def command_of(universe: Store, job: Job) -> str:
     """What to type to get this run, but for where the universe lies: whatever is not as it usually is on it."""
-    words = ["ropewalk", "simulate", job.protocol, "UNIVERSE", "--seed", str(job.seed)]
-    words += [] if job.engine == "batch" else ["--engine", job.engine]
+    verb = ["cluster"] if job.engine == "live" else ["simulate", job.protocol]
+    words = ["ropewalk", *verb, "UNIVERSE", "--seed", str(job.seed)]
+    words += ["--engine", job.engine] if job.engine == "sim" else []
+    words += ["--faults", job.faults] if job.faults else []
     told = {"churn": job.settings.churn, "schedule": job.settings.schedule}
     usual = chosen(universe, told, job.engine, job.protocol)
     usual = replace(usual, churn=Settings().churn, schedule=chosen(universe, {}, job.engine).schedule)

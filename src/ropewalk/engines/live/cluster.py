@@ -34,8 +34,6 @@ SETTLING = 120.0  # ours, seconds: until all links that views ask for are up
 LEAVING = 30.0  # ours, seconds: until all have said good-bye
 AT_ONCE = 8  # ours: nodes that are started at a time
 
-Say = Callable[[str], None]
-
 
 @dataclass(slots=True)
 class Life:
@@ -101,10 +99,9 @@ class Cluster:
         processes: int | None = 2,  # None: one for each node
         cuttable: bool = False,  # whether some can be parted from others
         heartbeat: float = HEARTBEAT,
-        say: Say = lambda _: None,
     ) -> None:
         self.members, self.settings, self.seed, self.folder = members, settings, seed, folder
-        self.processes, self.heartbeat, self.say = processes, heartbeat, say
+        self.processes, self.heartbeat = processes, heartbeat
         self.follows: dict[int, list[int]] = {}
         for topic, nodes in members.items():
             for node in nodes:
@@ -150,12 +147,10 @@ class Cluster:
             if isinstance(what, Drawn):
                 self._spawn(self._publish(what))
             elif isinstance(what, Fault):
-                self.say(f"{what.kind} of {what.share:.0%} of the nodes")
                 self._spawn(self._break(what))
             else:
                 if what == FINAL:
                     await asyncio.gather(*self._others)
-                self.say(what)
                 await self.stage(what)
 
     async def stage(self, name: str) -> None:

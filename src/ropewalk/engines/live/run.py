@@ -16,8 +16,11 @@ from ropewalk.engines.live.loops import run
 from ropewalk.engines.played import Delivery, Played, Publication, members_of, stored
 from ropewalk.engines.publishing import drawn, stretch
 from ropewalk.engines.views import left_by, views_of
+from ropewalk.errors import UsageError
 from ropewalk.protocols.stan import kernel
 from ropewalk.tables.store import Draft, Store
+
+MOST_NODES = 2000  # ours: more do not fit a machine, nor the addresses of a cluster that can be parted
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
@@ -41,6 +44,9 @@ def played_live(members: kernel.Members, job: Job, phase: Phase) -> Collected:
     given: Views = {}
     if not job.settings.discover:
         given = views_of(members, kernel.initial(members, job.settings, job.seed))
+    nodes = np.unique(members.ids).size
+    if nodes > MOST_NODES:
+        raise UsageError(f"{nodes} real nodes are more than a machine runs ({MOST_NODES}); use ropewalk simulate.")
     offsets, ids = members.offsets.tolist(), members.ids.tolist()
     followed = {topic: ids[offsets[place] : offsets[place + 1]] for place, topic in enumerate(members.topics.tolist())}
     faults = faults_of(job.faults)

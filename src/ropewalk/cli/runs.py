@@ -1,0 +1,111 @@
+"""What the verbs that run a workload have in common: options, and how a run is carried out and shown."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from ropewalk.cli import options
+from ropewalk.cli.spark import spark_for
+from ropewalk.cli.table import show_run
+from ropewalk.cli.talk import Talk, opening_line, say, show_json
+from ropewalk.engines.contract import FINAL, INITIAL, KEEPS, Keep
+from ropewalk.engines.job import Job
+from ropewalk.errors import UsageError
+from ropewalk.experiments.run import Executed, execute, settings_of, usual_place
+from ropewalk.protocols.dissemination.settings import MOST_TOPICS
+from ropewalk.report.page import refuse_unwritable, write_report
+from ropewalk.tables.store import Store
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+LEAST_ROUNDS = 5
+MOST_EVENTS = 10_000_000
+SHOWN = ("out", "overwrite", "report", "master", "as_json")  # what `carry_out` is told
+
+
+def of_runs(publish: str, keep: str) -> Callable[[Command], Command]:
+    """Events, what is kept and shown, and where; `publish` and `keep` are what their helps say."""
+    return options.each(
+        [
+            click.option("--publish", metavar="N", type=click.IntRange(0, MOST_EVENTS), default=0, help=publish),
+            click.option(
+                "--topics-per-event",
+                metavar="M",
+                type=click.IntRange(1, MOST_TOPICS),
+                help="How many of its publisher's topics an event is on, at the most.  [default: 1]",
+            ),
+            click.option("--keep", default="", metavar="A,B", help=keep),
+            click.option("--fitness/--no-fitness", default=True, show_default=True, help="Examine every overlay."),
+            click.option(
+                "--out", type=options.FOLDER, help="Folder to make.  [default: runs/RUN, in place of the same run]"
+            ),
+            options.overwrite,
+            click.option("--report", type=options.FOLDER, help="Also write an HTML page here."),
+            options.common,
+        ]
+    )
+
+
+def carry_out(
+    universe: Store,
+    job: Job,
+    *,
+    out: Path | None,
+    overwrite: bool,
+    report: Path | None,
+    master: str | None,
+    as_json: bool,
+) -> None:
+    """Run a job, store its tables, show its numbers."""
+    place = out if out is not None else usual_place(universe, job)
+    if report is not None:
+        refuse_unwritable(report)
+    opening_line(job.seed, settings_of(universe, job), place)
+    talk = Talk()
+    session = spark_for(talk, master)
+    overwrite = overwrite or out is None  # in its usual place a run replaces nothing but itself
+    run = execute(universe, job, place, overwrite=overwrite, session=session, phase=talk.phase)
+    if "connections" in job.keep:
+        _say_what_was_not_examined(run)
+    if report is not None:
+        write_report(report, run.document, run.rows)
+        say(f"report: {report}")
+    if as_json:
+        show_json(run.document | {"seconds": talk.seconds})
+    else:
+        show_run(run.document)
+
+
+def kept_of(said: str) -> frozenset[Keep]:
+    """What `--keep` names."""
+    wanted = [word for word in said.split(",") if word]
+    for word in wanted:
+        if word not in KEEPS:
+            raise UsageError(f"--keep names {word!r}, but can only name: {', '.join(KEEPS)}.")
+    return frozenset(cast("list[Keep]", wanted))
+
+
+def refuse_of_events(job: Job, topics_per_event: int | None) -> None:
+    """What makes no sense about events."""
+    settings = job.settings
+    if topics_per_event is not None and not job.events:
+        raise UsageError("--topics-per-event plays no part without --publish; add it, or drop --topics-per-event.")
+    if job.events and job.engine == "batch":
+        raise UsageError("--publish needs nodes that send messages; add --engine sim.")
+    if job.events and settings.schedule != "timed":
+        raise UsageError(f"--publish needs --schedule timed: with {settings.schedule} nothing takes time; drop one.")
+    if job.events and settings.rounds <= LEAST_ROUNDS:
+        raise UsageError(
+            f"--publish with --rounds {settings.rounds} leaves no time for events: three rounds pass until all are settled,"
+            f" two to get what was lost; use more than {LEAST_ROUNDS}."
+        )
+
+
+def _say_what_was_not_examined(run: Executed) -> None:
+    examined = {group for measure, group, _ in run.rows if measure == "physical.components"}
+    for stage in (INITIAL, FINAL):
+        if stage not in examined and run.document["lvs"][stage]["max"] > 0:
+            say(
+                f"the graph of all connections at stage {stage} is too large to be examined as a whole; the table has it."
+            )

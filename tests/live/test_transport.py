@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ class Station:
         self.me = Contact(identity.id)
         self.ups: list[int] = []
         self.downs: list[tuple[int, Ending]] = []
-        self.heard: list[tuple[int, object]] = []
+        self.heard: list[tuple[int, Any]] = []
         self.transport.up = lambda contact: self.ups.append(contact.id)
         self.transport.down = lambda contact, ending: self.downs.append((contact.id, ending))
         self.transport.heard = lambda contact, message: self.heard.append((contact.id, message))
@@ -234,6 +235,29 @@ async def test_whoever_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPat
                 break
         await eventually(lambda: a.downs)
         assert a.downs[0][1].why == "evicted: it is too slow"
+
+
+@alive
+async def test_what_is_recalled_while_the_other_end_does_not_read_never_comes() -> None:
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        inner = b.transport.links[a.me.id].transport
+        assert inner is not None
+        inner.pause_reading()
+        size, events = 1_000_000, range(8)
+        for event in events:
+            a.transport.send(b.me, Push(Event(event, 1, (7,), bytes(size)), (7,), 1, False))
+        connection = a.transport.links[b.me.id]
+        await eventually(lambda: connection.paused and not connection.scheduled)
+        waited = connection.lanes.event_bytes
+        for event in (5, 6):
+            a.transport.recall(b.me, "push", event)
+        assert connection.lanes.event_bytes < waited - 1.9 * size
+        inner.resume_reading()
+        await eventually(lambda: len(b.heard) == 6)
+        assert [push.event.id for _, push in b.heard] == [0, 1, 2, 3, 4, 7]
+        assert a.transport.counts.recalled == 2
+        assert a.transport.counts.sent["push"][0] == 6
 
 
 @alive

@@ -1,4 +1,4 @@
-from itertools import pairwise
+from itertools import count, pairwise
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,22 @@ from ropewalk.engines.live.wire import WireError
 CONTROL, EVENT = 40, 48
 
 
+class Counted:
+    """Lanes, each event with an id of its own, and what they say that they have sent."""
+
+    def __init__(self) -> None:
+        self.lanes, self.events, self.bytes = Lanes(self), 0, 0
+        self._ids = count()
+
+    def __call__(self, kind: int, size: int, *, first: bool) -> None:
+        assert kind == EVENT
+        self.events += first
+        self.bytes += size
+
+    def put(self, topic: int, body: bytes) -> bool:
+        return self.lanes.put_event(topic, EVENT, body, next(self._ids))
+
+
 def taken(lanes: Lanes, most: int = 1 << 30) -> list[tuple[int, bytes]]:
     splitter = Splitter(pieces=True)
     return list(splitter.feed(b"".join(lanes.take(most))))
@@ -41,8 +57,9 @@ def test_frames_come_whole_however_bytes_arrive(bodies: list[bytes], cuts: list[
 
 
 def test_what_carries_no_event_overtakes_what_does() -> None:
-    lanes = Lanes()
-    lanes.put_event(1, EVENT, b"e" * 3 * PIECE_BYTES)
+    counted = Counted()
+    lanes = counted.lanes
+    counted.put(1, b"e" * 3 * PIECE_BYTES)
     first = lanes.take(1)
     lanes.put(CONTROL, b"c")
     second = lanes.take(1)
@@ -51,9 +68,10 @@ def test_what_carries_no_event_overtakes_what_does() -> None:
 
 
 def test_a_large_event_holds_up_no_other_topic() -> None:
-    lanes = Lanes()
-    lanes.put_event(1, EVENT, b"a" * 40 * PIECE_BYTES)
-    lanes.put_event(2, EVENT, b"small")
+    counted = Counted()
+    lanes = counted.lanes
+    counted.put(1, b"a" * 40 * PIECE_BYTES)
+    counted.put(2, b"small")
     splitter = Splitter(pieces=True)
     early = list(splitter.feed(b"".join(lanes.take(3 * PIECE_BYTES))))
     assert early == [(EVENT, b"small")]
@@ -61,26 +79,76 @@ def test_a_large_event_holds_up_no_other_topic() -> None:
     assert late == [(EVENT, b"a" * 40 * PIECE_BYTES)]
     assert not lanes
     assert lanes.event_bytes == 0
+    assert counted.events == 2
+    assert counted.bytes > 40 * PIECE_BYTES
 
 
 def test_events_of_one_topic_keep_their_order() -> None:
-    lanes = Lanes()
+    counted = Counted()
+    lanes = counted.lanes
     bodies = [bytes([place]) * (PIECE_BYTES * (place % 3) + 1) for place in range(20)]
     for place, body in enumerate(bodies):
-        lanes.put_event(place % 2, EVENT, body)
+        counted.put(place % 2, body)
     found = [body for _, body in taken(lanes)]
     for topic in range(2):
         assert [body for body in found if body[0] % 2 == topic] == bodies[topic::2]
 
 
 def test_a_connection_keeps_so_much_and_counts_the_rest() -> None:
-    lanes = Lanes()
+    counted = Counted()
+    lanes = counted.lanes
     size = 1 << 20
     room = MOST_WAITING // size
-    sent = [lanes.put_event(7, EVENT, bytes(size)) for _ in range(room + 3)]
+    sent = [counted.put(7, bytes(size)) for _ in range(room + 3)]
     assert sent == [True] * room + [False] * 3
     assert len(taken(lanes)) == room
-    assert lanes.put_event(7, EVENT, bytes(size))
+    assert counted.put(7, bytes(size))
+
+
+def test_an_event_that_waits_already_is_not_sent_twice() -> None:
+    counted = Counted()
+    assert all(counted.lanes.put_event(1, EVENT, b"same", 7) for _ in range(3))
+    assert taken(counted.lanes) == [(EVENT, b"same")]
+    assert counted.events == 1
+
+
+def test_an_event_that_is_recalled_is_not_sent() -> None:
+    counted = Counted()
+    lanes = counted.lanes
+    for event in range(3):
+        lanes.put_event(1, EVENT, bytes([event]), event)
+    assert lanes.recall(EVENT, 1)
+    assert not lanes.recall(EVENT, 1)
+    assert not lanes.recall(CONTROL, 2)
+    assert taken(lanes) == [(EVENT, b"\0"), (EVENT, b"\2")]
+    assert (counted.events, lanes.event_bytes) == (2, 0)
+    assert not lanes
+
+
+@given(
+    sizes=st.lists(st.integers(1, 5 * PIECE_BYTES), min_size=1, max_size=8),
+    recalled=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 5 * PIECE_BYTES)), max_size=8),
+)
+def test_whatever_is_recalled_half_way_the_others_come_whole(sizes: list[int], recalled: list[tuple[int, int]]) -> None:
+    counted = Counted()
+    lanes = counted.lanes
+    bodies = {event: bytes([event]) * size for event, size in enumerate(sizes)}
+    for event, body in bodies.items():
+        lanes.put_event(event % 3, EVENT, body, event)
+    splitter = Splitter(pieces=True)
+    found: list[bytes] = []
+    spared: set[int] = set()
+    for event, most in recalled:
+        found += [body for _, body in splitter.feed(b"".join(lanes.take(most)))]
+        if lanes.recall(EVENT, event):
+            spared.add(event)
+    found += [body for _, body in splitter.feed(b"".join(lanes.take(1 << 30)))]
+    assert sorted(found) == sorted(body for event, body in bodies.items() if event not in spared)
+    assert not lanes
+    assert (lanes.event_bytes, lanes.control_bytes) == (0, 0)
+    assert list(splitter.feed(frame(PIECE, b"\0\0" + bytes((EVENT, 1)) + b"new"))) == [
+        (EVENT, b"new")
+    ]  # no rest is left
 
 
 @pytest.mark.parametrize(
@@ -89,7 +157,7 @@ def test_a_connection_keeps_so_much_and_counts_the_rest() -> None:
         (((MOST_FRAME + 1) << 8).to_bytes(HEADER, "big"), "a frame has"),
         (frame(PIECE, b"\0\0\0\1"), "a piece is empty"),
         (frame(PIECE, b"\0\0\0\0few"), "a piece has 3 bytes"),
-        (frame(PIECE, b"\0"), "a piece is empty"),
+        (frame(PIECE, b"\0"), "a piece has no header"),
     ],
 )
 def test_what_nobody_sends_is_refused(bytes_: bytes, why: str) -> None:

@@ -55,6 +55,13 @@ MUTANTS = [
         "_passed_on(kept, kept.event.topics,",
         "no disclosure",
     ),
+    Mutant(
+        dissemination.Node,
+        "_asked",
+        "effects: list[Effect] = []",
+        "effects = [Recall(sender, Push.kind, each) for each in want.ids]",
+        "recalled from owners",
+    ),
     Mutant(dissemination.Node, "_accept", "len(self.kept) > MOST_KEPT or", "", "caches bounded"),
     Mutant(Asking, "_add", "if len(wanted.advertisers) < MOST_ADVERTISERS:", "if True:", "caches bounded"),
     Mutant(Asking, "_want", "len(self.wanted) >= MOST_WANTED or", "", "caches bounded"),

@@ -101,6 +101,7 @@ def test_the_hundred_are_of_all_kinds() -> None:
     assert {type(getattr(rule, "rule", rule)).__name__ for each in many for rule in each.rules} == {*faults.split()}
     assert {each.lie for each in many if each.liars} == {*LIES}
     assert {each.of_events == EventSettings() for each in many} == {True, False}
+    assert {each.of_events.large for each in many} == {0, EventSettings().large}
     assert {each.of_discovery == DiscoverySettings() for each in many if each.settings.discover} == {True, False}
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer
 from ropewalk.protocols.dissemination.asking import Ask
 from ropewalk.protocols.dissemination.messages import Have, Push, Spare, Want
 from ropewalk.protocols.dissemination.node import Advertise, Greet, Node, Remind
@@ -21,12 +21,20 @@ def node(**near: Any) -> Node:
     return Node(SETTINGS, around.get)
 
 
-def event(*topics: int, number: int = EVENT) -> Event:
-    return Event(number, C.id, topics or (TOPIC,), b"x")
+def event(*topics: int, number: int = EVENT, size: int = 1) -> Event:
+    return Event(number, C.id, topics or (TOPIC,), b"x" * size)
 
 
-def push(*topics: int, asked: bool = False, number: int = EVENT, hops: int = 1) -> Push:
-    return Push(event(*topics, number=number), topics or (TOPIC,), hops, asked)
+def push(*topics: int, asked: bool = False, number: int = EVENT, hops: int = 1, size: int = 1) -> Push:
+    return Push(event(*topics, number=number, size=size), topics or (TOPIC,), hops, asked)
+
+
+def eager_towards(*contacts: Contact) -> Node:
+    """A node to which these have brought events by themselves."""
+    machine = node(on=(A, B, D))
+    for number, contact in enumerate(contacts, 1):
+        machine.receive(contact, push(number=number), 0.0)
+    return machine
 
 
 def sent(effects: list[Effect], kind: type) -> dict[Contact, Any]:
@@ -160,3 +168,37 @@ def test_what_is_old_is_forgotten_and_not_taken_any_more() -> None:
 @pytest.mark.parametrize("hops", [0, -1])
 def test_what_has_crossed_no_link_is_not_believed(hops: int) -> None:
     assert node().receive(A, push(hops=hops), 0.0) == []
+
+
+def test_who_shows_that_it_has_an_event_is_sent_no_more_of_it() -> None:
+    machine = eager_towards(A)
+    assert sent(machine.publish(event(), 1.0), Push).keys() == {A}
+    shows = Spare((EVENT,), ())
+    assert machine.receive(A, shows, 1.1) == [Recall(A, Push.kind, EVENT)]
+    assert machine.receive(A, shows, 1.2) == []
+    assert machine.receive(B, shows, 1.3) == []  # nothing is under way there
+
+
+def test_nor_is_who_asked_for_it_and_got_it_elsewhere() -> None:
+    machine = node()
+    machine.publish(event(), 0.0)
+    machine.receive(A, Want((EVENT,), ()), 1.0)
+    assert machine.receive(A, Have(((EVENT, (TOPIC,)),)), 1.1) == [Recall(A, Push.kind, EVENT)]
+
+
+def test_who_is_sent_a_large_event_hears_of_it_first() -> None:
+    machine = eager_towards(A, B)
+    large = machine.receive(A, push(size=SETTINGS.large), 1.0)
+    told = [each.message for each in large if isinstance(each, Send) and each.to == B]
+    assert [type(each) for each in told] == [Have, Push]
+    assert not sent(large, Have).keys() & {A}
+
+
+def test_who_was_asked_for_a_large_event_in_vain_is_told_that_it_has_come() -> None:
+    machine = node()
+    offered = Have(((EVENT, (TOPIC,)),))
+    machine.receive(A, offered, 0.0)
+    machine.receive(B, offered, 0.1)
+    machine.fire(Ask(EVENT, 1), 1.0)
+    came = machine.receive(B, push(asked=True, size=SETTINGS.large), 1.1)
+    assert sent(came, Spare) == {A: Spare((EVENT,), ())}

@@ -57,6 +57,12 @@ class Message(Protocol):
         """What tells it from other messages of its kind between the same two nodes at the same moment."""
 
 
+class Carrier(Message, Protocol):
+    """One with an event in it."""
+
+    event: Event
+
+
 @dataclass(frozen=True, slots=True)
 class OfTopic:
     """A message that tells of one topic."""
@@ -242,7 +248,16 @@ class Entered:
     topic: int
 
 
-Effect = Send | SetTimer | Connect | Disconnect | Deliver | Report | Entered
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """A message that carries this event has become useless to this node: if it still waits to be sent, let it be."""
+
+    to: Contact
+    kind: str  # of message
+    event: int
+
+
+Effect = Send | SetTimer | Connect | Disconnect | Deliver | Report | Entered | Recall
 
 
 class Node(Protocol):

@@ -10,8 +10,8 @@ from ropewalk.engines.live.frames import BYE, HEADER, PING, TOPICS, Lanes, Split
 from ropewalk.engines.live.frames import MOST_CONTROL_WAITING as MOST_WAITING
 from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError, Terms, refusal
 from ropewalk.engines.live.identity import id_of, key_in
-from ropewalk.engines.live.wire import Codec, Numbers, Topics, WireError, fresh_topics
-from ropewalk.protocols.contract import Cause, Contact, Message
+from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, WireError, fresh_topics
+from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
 AT_ONCE = 65_536  # ours, bytes: handed to the system at a time; what waits beyond it can still be overtaken
 UNACKNOWLEDGED = 20_000  # ours, milliseconds
@@ -33,13 +33,14 @@ class Counts:
 
     sent: dict[str, list[int]] = field(default_factory=dict)  # kind -> [messages, bytes]
     pings: int = 0
+    recalled: int = 0  # messages that were not sent, or not to their end, since the other end had the event by then
     sent_bytes: int = 0  # of frames, before TLS
     heard_bytes: int = 0
 
-    def count(self, kind: str, size: int) -> None:
-        """One message more."""
+    def count(self, kind: str, size: int, messages: int = 1) -> None:
+        """One message more, or the rest of one."""
         counts = self.sent.setdefault(kind, [0, 0])
-        counts[0] += 1
+        counts[0] += messages
         counts[1] += size
 
 
@@ -82,7 +83,7 @@ class Connection(asyncio.Protocol):
         self.other: Other | None = None  # once it is recognised
         self.up = False  # once it is welcome
         self.ending: Ending | None = None
-        self.splitter, self.lanes = Splitter(), Lanes()
+        self.splitter, self.lanes = Splitter(), Lanes(self._count_frame)
         self.numbers, self.topics = Numbers(), Topics()
         self.heard_at = self.said_at = self.loop.time()
         self.paused = self.scheduled = self.leaving = False
@@ -176,18 +177,24 @@ class Connection(asyncio.Protocol):
             self.lanes.put(TOPICS, fresh)
         sent = True
         if kind in self.owner.codec.carriers:
-            sent = self.lanes.put_event(message.topics[0], kind, body)
+            event = cast("Carrier", message).event.id
+            sent = self.lanes.put_event(message.topics[0], kind, body, event)
             if self.lanes.event_bytes > AT_ONCE:
                 self.full_since = self.full_since or self.loop.time()
                 self.room.clear()
         else:
             self.lanes.put(kind, body)
-        if sent:
             self.owner.counts.count(message.kind, len(body) + HEADER)
         if self.lanes.control_bytes > MOST_WAITING:
             self.loop.call_soon(self.abort, Ending("failed", "evicted: it is too slow"))
         self._schedule()
         return sent
+
+    def recall(self, kind: str, event: int) -> None:
+        """Send no more of an event that waits in a message of this kind."""
+        if self.lanes.recall(KINDS[kind], event):
+            self.owner.counts.recalled += 1
+            self._schedule()
 
     def ping(self) -> None:
         """Say that this end lives, ahead of all that waits."""
@@ -292,6 +299,9 @@ class Connection(asyncio.Protocol):
             assert self.ending is not None
             self._write(frame(BYE, self.ending.cause.encode()))
             self.transport.close()
+
+    def _count_frame(self, kind: int, size: int, *, first: bool) -> None:
+        self.owner.counts.count(KIND_OF[kind], size, int(first))
 
     def _write(self, data: bytes) -> None:
         assert self.transport is not None

@@ -23,6 +23,7 @@ from ropewalk.protocols.contract import (
     LinkDown,
     LinkUp,
     Node,
+    Recall,
     Received,
     Report,
     Send,
@@ -120,6 +121,8 @@ class Driver:
                 self.report(effect)
             case Entered():
                 self.entered(effect)
+            case Recall(to, kind, event):
+                self.transport.recall(to, kind, event)
 
     def _set(self, delay: float, timer: object) -> None:
         def fire() -> None:

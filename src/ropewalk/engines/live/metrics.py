@@ -39,6 +39,13 @@ def samples(node: Node) -> Iterator[Sample]:
     for (other, topic), count in sorted(transport.dropped.items()):
         labels = {"node": f"{other:016x}", "topic": f"{topic:016x}"}
         yield "dropped_total", "counter", "Events that found no room on a connection.", labels, count
+    yield (
+        "recalled_total",
+        "counter",
+        "Events that waited to be sent when the other end had them.",
+        {},
+        transport.counts.recalled,
+    )
     for why, count in sorted(node.gate.counts.items()):
         yield "not_let_in_total", "counter", "Events that were not let in, by why.", {"why": why}, count
 

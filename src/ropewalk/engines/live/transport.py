@@ -135,6 +135,12 @@ class Transport:
             key = key if key in self.dropped or len(self.dropped) < MOST_COUNTED else (0, 0)
             self.dropped[key] = self.dropped.get(key, 0) + 1
 
+    def recall(self, contact: Contact, kind: str, event: int) -> None:
+        """Send no more of an event that waits."""
+        connection = self.links.get(contact.id)
+        if connection is not None:
+            connection.recall(kind, event)
+
     async def greet(self, address: str) -> Contact:
         """Who is at an address. There is a link to it then; raises OSError or WireError if there is none."""
         call = Call()

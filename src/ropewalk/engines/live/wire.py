@@ -29,6 +29,7 @@ KINDS = {  # never given to another; 128 and above may be skipped by who does no
     "seek": 56, "found": 57, "serve": 58, "served": 59, "unserve": 60, "prove": 61, "proven": 62,
     "interests": 64, "publication": 65, "control": 66,
 }  # fmt: skip
+KIND_OF = {number: kind for kind, number in KINDS.items()}
 OPTIONAL = 128
 MOST_ID = 2**63 - 1
 MOST_NUMBERED = 4096  # ours: topics that have a number on one connection

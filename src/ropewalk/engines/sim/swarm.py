@@ -6,7 +6,7 @@ have reached whoever it is owed to.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from ropewalk.engines.contract import Views
@@ -307,10 +307,12 @@ def _liars(draw: Draw, nodes: list[int], settings: Settings) -> tuple[tuple[int,
 
 def _of_events(draw: Draw) -> EventSettings:
     """Sometimes shorter than a history, but longer than faults last: what is older than that cannot be promised."""
+    usual = EventSettings()
+    large = 0 if draw.happens("all large", 0.3) else usual.large
     if not draw.happens("short memory", 0.3):
-        return EventSettings()
+        return replace(usual, large=large)
     keep = PERIOD * draw.between("keep", 10.0, 14.0)
-    return EventSettings(keep=keep, seen=keep + PERIOD * draw.between("seen", 1.0, 4.0))
+    return replace(usual, keep=keep, seen=keep + PERIOD * draw.between("seen", 1.0, 4.0), large=large)
 
 
 def _of_discovery(draw: Draw) -> DiscoverySettings:

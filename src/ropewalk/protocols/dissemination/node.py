@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 
 from ropewalk.ids import weight
-from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
-from ropewalk.protocols.dissemination.asking import Ask, Asking
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer
+from ropewalk.protocols.dissemination.asking import Ask, Asking, Wanted
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
@@ -214,15 +214,15 @@ class Node:
         kept = self.kept.get(event.id)
         if kept is None:
             return []
-        kept.shown[sender.id] = None
+        recalled = _showed(kept, sender)
         if push.asked or not kept.pushed:
-            return []
+            return recalled
         # One too many for those topics on which the first copy came as well; another topic's tree may need this link.
         pruned = [
             topic for topic in push.topics if topic in kept.topics and sender.id in (self.neighbours(topic) or ())
         ]
         self.trees.prune(sender.id, pruned)
-        return [Send(sender, Spare((event.id,), tuple(pruned)))] if pruned else []
+        return [*recalled, Send(sender, Spare((event.id,), tuple(pruned)))] if pruned else recalled
 
     def _accept(self, event: Event, sender: Contact | None, push: Push, now: float) -> list[Effect]:
         """The first copy: deliver it, and see that it goes on, on all topics of the event that are followed here."""
@@ -241,8 +241,11 @@ class Node:
         self.kept_bytes += len(event.payload)
         while len(self.kept) > MOST_KEPT or self.kept_bytes > MOST_KEPT_BYTES:
             self._drop(next(iter(self.kept)))
+        targets = self.trees.targets(followed, shown)
+        if len(event.payload) >= self.settings.large:
+            effects += _stopped(event.id, targets, wanted, sender)
         leading = _leading(event)
-        for contact, topics in self.trees.targets(followed, shown).values():
+        for contact, topics in targets.values():
             if push.asked or leading not in topics:  # some of them may have it by now, from others
                 effects.append(Send(contact, Have(((event.id, tuple(topics)),), alone=True)))
             else:
@@ -291,7 +294,7 @@ class Node:
                 effects += [] if event in self.seen else self.asking.advertised(sender, event, topics, alone=have.alone)
             elif any(sender.id in (self.neighbours(topic) or ()) for topic in kept.event.topics):
                 known.append(event)  # strangers are not told what is here: it tells what is followed
-                kept.shown[sender.id] = None
+                effects += _showed(kept, sender)
         if known and have.answer:
             effects.append(Send(sender, Spare(tuple(known), ())))
         return effects
@@ -309,12 +312,9 @@ class Node:
         return effects
 
     def _spared(self, sender: Contact, spare: Spare) -> list[Effect]:
-        for event in spare.ids[:MOST_IDS]:
-            kept = self.kept.get(event)
-            if kept is not None:
-                kept.shown[sender.id] = None
         self.trees.prune(sender.id, spare.topics[:MOST_TOPICS])
-        return []
+        known = [kept for event in spare.ids[:MOST_IDS] if (kept := self.kept.get(event)) is not None]
+        return [effect for kept in known for effect in _showed(kept, sender)]
 
     # Memory
 
@@ -348,6 +348,21 @@ class Node:
 
 def _passed_on(kept: Kept, topics: Iterable[int], now: float, *, asked: bool) -> Push:
     return Push(kept.event, tuple(topics), kept.hops + 1, asked, max(0.0, now - kept.at))
+
+
+def _showed(kept: Kept, node: Contact) -> list[Effect]:
+    """A node has shown that it has an event: what is still on its way there need not go."""
+    under_way = node.id not in kept.shown and (node.id in kept.sent or node.id in kept.answers)
+    kept.shown[node.id] = None
+    return [Recall(node, Push.kind, kept.event.id)] if under_way else []
+
+
+def _stopped(event: int, targets: Around, wanted: Wanted | None, sender: Contact | None) -> list[Effect]:
+    """A large event has come: tell those from whom it may come as well, before they have sent all of it."""
+    asked = wanted.advertisers if wanted is not None and wanted.asked else {}
+    spared: list[Effect] = [Send(each, Spare((event,), ())) for each in asked.values() if each != sender]
+    offers: list[Effect] = [Send(contact, Have(((event, tuple(topics)),))) for contact, topics in targets.values()]
+    return spared + offers
 
 
 def _leading(event: Event) -> int:

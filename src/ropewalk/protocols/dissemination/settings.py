@@ -16,6 +16,7 @@ class Settings:
     lazy: int = 6  # gossipsub's D_lazy: to how many neighbours an event is advertised at once, if it came by itself
     reminders: int = 3  # ours: how often whoever was told once per period, and does not answer, is told again
     misses: int = 2  # ours: events in a row that had to be asked for, before a link is made to bring the next by itself
+    large: int = 16_384  # ours, bytes: from here on who is sent an event hears of it before, and can say that it has it
     entrances: int = 3  # ours: members to whom an event is handed, on a topic that its publisher does not follow
     entry: float = 5.0  # ours: how long they may take to let it in: a link to open, there and back
     entries: int = 5  # ours: how often members are tried before its publisher is told that it did not get in

@@ -18,6 +18,7 @@ from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
 from ropewalk.engines.sim.invariants.one_timer_each import OneTimerEach
 from ropewalk.engines.sim.invariants.only_followers import OnlyFollowers
 from ropewalk.engines.sim.invariants.quiescent import Quiescent
+from ropewalk.engines.sim.invariants.recalled_from_owners import RecalledFromOwners
 from ropewalk.engines.sim.invariants.strongly_connected import StronglyConnected
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
 from ropewalk.engines.sim.population import Population
@@ -49,6 +50,7 @@ def all_invariants() -> list[Invariant]:
         StronglyConnected(),
         OnlyFollowers(),
         AtMostOnce(),
+        RecalledFromOwners(),
         EverybodyGetsIt(),
     ]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ropewalk.ids import identify
 from ropewalk.protocols.magnet.kernel import Interests, Ring, grown, homes, interests_of, joined, linked
 from ropewalk.protocols.magnet.kernel.fingers import partitions_of, wanted_fingers
-from ropewalk.protocols.magnet.settings import STRAWMAN, Settings
+from ropewalk.protocols.magnet.settings import Choice, Settings, strawman
 
 SEED = 5
 
@@ -22,7 +22,12 @@ def universe(nodes: int, topics: int, each: int, seed: int = SEED) -> Interests:
     pairs = [
         (name, subjects[at]) for name in names for at in rng.choice(topics, rng.integers(1, each + 1), replace=False)
     ]
-    return interests_of(*(np.array(column, np.int64) for column in zip(*pairs, strict=True)))
+    return of_pairs(pairs)
+
+
+def of_pairs(pairs: list[tuple[int, int]]) -> Interests:
+    nodes, topics = np.array(pairs, np.int64).T
+    return interests_of(nodes, topics)
 
 
 def followed(interests: Interests, node: int) -> set[int]:
@@ -30,7 +35,7 @@ def followed(interests: Interests, node: int) -> set[int]:
 
 
 def followers(interests: Interests, topic: int) -> list[int]:
-    return interests.nodes[interests.by_topic[topic] : interests.by_topic[topic + 1]].tolist()
+    return list(interests.nodes[interests.by_topic[topic] : interests.by_topic[topic + 1]].tolist())
 
 
 def likeness(interests: Interests, one: int, other: int) -> float:
@@ -39,7 +44,7 @@ def likeness(interests: Interests, one: int, other: int) -> float:
 
 
 def links_of(ring: Ring, place: int) -> list[int]:
-    return ring.links[ring.starts[place] : ring.starts[place + 1]].tolist()
+    return list(ring.links[ring.starts[place] : ring.starts[place + 1]].tolist())
 
 
 def way(ring: Ring, place: int, target: int) -> list[int]:
@@ -68,10 +73,8 @@ def test_who_knows_everybody_sits_beside_the_most_similar_who_came_before(nodes:
 
 
 def test_who_finds_nobody_sits_where_its_hash_says() -> None:
-    alone = interests_of(
-        *(np.array([identify(f"{kind}-{place}") for place in range(30)]) for kind in ("node", "topic"))
-    )
-    for of in (Settings(), Settings(samples=0), Settings(**STRAWMAN)):
+    alone = of_pairs([(identify(f"node-{place}"), identify(f"topic-{place}")) for place in range(30)])
+    for of in (Settings(), Settings(samples=0), strawman(Settings())):
         _, order = joined(alone, of, SEED)
         rotated = np.roll(order, -int(np.argmin(order)))
         assert rotated.tolist() == list(range(30))
@@ -80,7 +83,7 @@ def test_who_finds_nobody_sits_where_its_hash_says() -> None:
 def test_hashed_places_and_places_in_between_go_together() -> None:
     """Two families, each with topics of its own: the second founder sits by hash, wherever the first family sits by then."""
     families = [(identify(f"node-{place}"), identify(f"topic-{place % 2}")) for place in range(60)]
-    interests = interests_of(*(np.array(column) for column in zip(*families, strict=True)))
+    interests = of_pairs(families)
     _, order = joined(interests, Settings(), SEED)
     family = [followed(interests, node).pop() for node in order.tolist()]
     assert sum(one != other for one, other in pairwise([*family, family[0]])) == 2
@@ -88,7 +91,7 @@ def test_hashed_places_and_places_in_between_go_together() -> None:
 
 @pytest.mark.parametrize("nodes", [1, 2, 3, 4, 7, 64, 333])
 @pytest.mark.parametrize("choice", ["similar", "first"])
-def test_links_are_the_successor_and_fingers_none_twice(nodes: int, choice: str) -> None:
+def test_links_are_the_successor_and_fingers_none_twice(nodes: int, choice: Choice) -> None:
     interests = universe(nodes, 10, 4)
     _, order = joined(interests, Settings(), SEED)
     ring = linked(interests, order, Settings(choice=choice), SEED)

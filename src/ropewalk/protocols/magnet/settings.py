@@ -1,6 +1,6 @@
 """How Magnet is run. Every default says where it is from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ropewalk.errors import UsageError
@@ -44,4 +44,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "choice": get_args(Choice),
     "grafting": get_args(Grafting),
 }
-STRAWMAN = {"placement": "hashed", "choice": "first"}  # what the paper compares it with (Magnet 4)
+
+
+def strawman(settings: Settings) -> Settings:
+    """What the paper compares a run with (Magnet 4): the same, but blind to what anybody follows."""
+    return replace(settings, placement="hashed", choice="first")

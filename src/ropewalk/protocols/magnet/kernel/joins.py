@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ropewalk.arrays.chance import drawn, pick, stream
 from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import ONE, mixed_long
-from ropewalk.protocols.magnet.kernel.batch import Floats, Interests, Ints, Longs
-from ropewalk.protocols.magnet.kernel.similarity import marked, similarity
+from ropewalk.protocols.dht.kernel.interests import Floats, Interests, Ints, Longs
+from ropewalk.protocols.dht.kernel.similarity import marked, similarity
 from ropewalk.protocols.magnet.settings import Settings
 
 Spots = NDArray[np.uint64]

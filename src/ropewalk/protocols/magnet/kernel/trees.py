@@ -11,59 +11,41 @@ import numpy as np
 from ropewalk.arrays.chance import pick, stream
 from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import mixed_long
-from ropewalk.protocols.magnet.kernel.batch import Bools, Floats, Interests, Ints, Longs, Ring, Trees
-from ropewalk.protocols.magnet.settings import Settings
-
-NOBODY = -1
-
-
-def homes(interests: Interests) -> Ints:
-    """Of each topic the node whose id follows the topic's on the control ring (Magnet 3.1)."""
-    after = np.searchsorted(interests.node_ids, interests.topic_ids)
-    return (after % interests.node_ids.size).astype(np.int32)
+from ropewalk.protocols.dht.kernel.interests import Bools, Interests, Ints, Longs
+from ropewalk.protocols.dht.kernel.rings import Ring, homes, next_hop
+from ropewalk.protocols.dht.kernel.trees import NOBODY, Trees, no_trees, tally
+from ropewalk.protocols.magnet.settings import Grafting
 
 
-def grown(interests: Interests, ring: Ring, arrivals: Ints, settings: Settings, seed: int, topics: Ints) -> Trees:
-    """The trees of some topics."""
+def grown(interests: Interests, ring: Ring, arrivals: Ints, grafting: Grafting, seed: int, topics: Ints) -> Trees:
+    """The trees of some topics; followers join them in the order of arrivals."""
     turns = np.empty(arrivals.size, np.int32)
     turns[arrivals] = np.arange(arrivals.size, dtype=np.int32)
-    strict = settings.grafting == "strict"
-    return Trees(*_grown(interests, ring, turns, homes(interests), topics, strict, stream(seed, "graft")))
-
-
-@compiled
-def next_hop(place: Long, target: Long, count: Long, starts: Longs, links: Ints) -> np.int64:
-    """Where a way towards a target goes on: a place."""
-    left = (target - place) % count
-    low, high = starts[place], starts[place + 1] - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if links[middle] <= left:
-            low = middle
-        else:
-            high = middle - 1
-    return np.int64((place + links[low]) % count)
+    trees = no_trees(topics.size, arrivals.size)
+    _grown(interests, ring, turns, homes(interests), topics, grafting == "strict", stream(seed, "graft"), trees)
+    return trees
 
 
 @compiled
 def _grown(
-    interests: Interests, ring: Ring, turns: Ints, roots: Ints, wanted: Ints, strict: bool, state: np.uint64
-) -> tuple[Longs, Longs, Bools, Longs, Longs, Longs, Longs, Floats, Longs]:
-    _, topic_ids, _, _, by_topic, nodes, rates = interests
+    interests: Interests,
+    ring: Ring,
+    turns: Ints,
+    roots: Ints,
+    wanted: Ints,
+    strict: bool,
+    state: np.uint64,
+    trees: Trees,
+) -> None:
     order, places, starts, links = ring
-    count, many = order.size, wanted.size
-    sizes, relays, depths = np.zeros(many, np.int64), np.zeros(many, np.int64), np.zeros(many, np.int64)
-    strange, hops = np.zeros(many, np.bool_), np.zeros(many, np.int64)
-    grafts, strays = np.zeros(many, np.int64), np.zeros(many, np.int64)
-    load, children = np.zeros(count, np.float64), np.zeros(count, np.int64)
+    count = order.size
     parent = np.full(count, NOBODY, np.int32)  # places; who is in the tree has one, the root itself
     depth = np.zeros(count, np.int32)
-    is_follower = np.zeros(count, np.bool_)
-    on_way = np.zeros(count, np.bool_)
+    is_follower, on_way = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
     inside = np.empty(count, np.int32)
-    for which in range(many):
+    for which in range(wanted.size):
         topic = wanted[which]
-        members = nodes[by_topic[topic] : by_topic[topic + 1]]
+        members = interests.nodes[interests.by_topic[topic] : interests.by_topic[topic + 1]]
         joining = members[np.argsort(turns[members], kind="mergesort")]
         root = np.int64(places[roots[topic]])
         parent[root], depth[root] = root, 0
@@ -73,28 +55,15 @@ def _grown(
             target = np.int64(places[joining[turn]])
             begin = root
             if not strict and turn:
-                drawn_ = pick(mixed_long(turn, mixed_long(topic_ids[topic], state)), turn)
-                begin = _grafting(np.int64(places[joining[drawn_]]), target, root, count, parent, starts, links)
-                grafts[which] += begin != root
+                drawn = pick(mixed_long(turn, mixed_long(interests.topic_ids[topic], state)), turn)
+                begin = _grafting(np.int64(places[joining[drawn]]), target, root, count, parent, starts, links)
+                trees.grafts[which] += begin != root
             size = _graft(begin, target, count, parent, depth, inside, size, starts, links)
-        for member in members:
-            is_follower[places[member]] = True
-            hops[which] += depth[places[member]]
         if not strict:
-            strays[which] = _strays(members, places, root, count, inside[:size], on_way, starts, links)
-        for place in inside[:size]:
-            if not is_follower[place]:
-                relays[which] += 1
-                load[order[place]] += rates[topic]
-            if place != root:
-                children[order[parent[place]]] += 1
-            depths[which] = max(depths[which], depth[place])
-        sizes[which], strange[which] = size, not is_follower[root]
+            trees.strays[which] = _strays(members, places, root, count, inside[:size], on_way, starts, links)
+        tally(which, topic, root, inside[:size], parent, depth, interests, order, places, is_follower, trees)
         for place in inside[:size]:
             parent[place] = NOBODY
-        for member in members:
-            is_follower[places[member]] = False
-    return sizes, relays, strange, depths, hops, grafts, strays, load, children
 
 
 @compiled

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ropewalk.ids import identify
-from ropewalk.protocols.magnet.kernel import Interests, Ring, grown, homes, interests_of, joined, linked
-from ropewalk.protocols.magnet.kernel.fingers import partitions_of, wanted_fingers
+from ropewalk.protocols.dht.kernel import Interests, Ring, chord, homes, interests_of
+from ropewalk.protocols.dht.kernel.oscar import partitions_of, wanted_fingers
+from ropewalk.protocols.magnet.kernel import built, grown, joined
 from ropewalk.protocols.magnet.settings import Choice, Settings, strawman
+from ropewalk.protocols.scribe import kernel as scribe
 
 SEED = 5
 
@@ -93,8 +95,7 @@ def test_hashed_places_and_places_in_between_go_together() -> None:
 @pytest.mark.parametrize("choice", ["similar", "first"])
 def test_links_are_the_successor_and_fingers_none_twice(nodes: int, choice: Choice) -> None:
     interests = universe(nodes, 10, 4)
-    _, order = joined(interests, Settings(), SEED)
-    ring = linked(interests, order, Settings(choice=choice), SEED)
+    ring = built(interests, Settings(choice=choice), SEED).ring
     for place in range(nodes):
         links = links_of(ring, place)
         assert links == sorted(set(links))
@@ -113,8 +114,7 @@ def test_the_mean_degree_is_what_was_asked_for_and_fingers_are_at_most_as_many_a
 
 def test_fingers_fall_into_every_partition_alike() -> None:
     interests = universe(1024, 4, 1)
-    _, order = joined(interests, Settings(samples=0), SEED)
-    ring = linked(interests, order, Settings(degree=19.0, choice="first"), SEED)
+    ring = built(interests, strawman(Settings(degree=19.0)), SEED).ring
     fingers = np.concatenate([links_of(ring, place)[1:] for place in range(1024)])
     counts = np.bincount(np.floor(np.log2((fingers - 1) / 1024 * 2048)).astype(int))  # far ones: none is drawn twice
     assert counts[6:].max() / counts[6:].min() < 1.15
@@ -124,10 +124,8 @@ def test_fingers_fall_into_every_partition_alike() -> None:
 @settings(deadline=None, max_examples=60)
 def test_a_strict_tree_is_made_of_the_ways_from_the_home_to_all_who_follow(nodes: int, topics: int, seed: int) -> None:
     interests = universe(nodes, topics, min(topics, 5), seed)
-    of = Settings(grafting="strict")
-    arrivals, order = joined(interests, of, seed)
-    ring = linked(interests, order, of, seed)
-    trees = grown(interests, ring, arrivals, of, seed, np.arange(interests.topic_ids.size, dtype=np.int32))
+    ring, arrivals = built(interests, Settings(), seed)
+    trees = grown(interests, ring, arrivals, "strict", seed, np.arange(interests.topic_ids.size, dtype=np.int32))
     load = np.zeros(nodes)
     for topic, root in enumerate(homes(interests).tolist()):
         home = ring.places[root]
@@ -136,7 +134,7 @@ def test_a_strict_tree_is_made_of_the_ways_from_the_home_to_all_who_follow(nodes
         strangers = {ring.order[place] for place in inside} - set(followers(interests, topic))
         assert trees.nodes[topic] == len(inside)
         assert trees.relays[topic] == len(strangers)
-        assert trees.has_strange_root[topic] == (root in strangers)
+        assert trees.strange_roots[topic] == (root in strangers)
         assert trees.depth[topic] <= max(len(each) - 1 for each in ways)
         assert (trees.grafts[topic], trees.strays[topic]) == (0, 0)
         load[list(strangers)] += 1
@@ -150,21 +148,47 @@ def test_a_printed_tree_has_all_of_the_strict_one_that_it_must_and_says_what_is_
     nodes: int, topics: int, seed: int
 ) -> None:
     interests = universe(nodes, topics, min(topics, 5), seed)
-    arrivals, order = joined(interests, Settings(), seed)
-    ring = linked(interests, order, Settings(), seed)
+    ring, arrivals = built(interests, Settings(), seed)
     wanted = np.arange(interests.topic_ids.size, dtype=np.int32)
-    strict = grown(interests, ring, arrivals, Settings(grafting="strict"), seed, wanted)
-    plain = grown(interests, ring, arrivals, Settings(), seed, wanted)
+    strict = grown(interests, ring, arrivals, "strict", seed, wanted)
+    plain = grown(interests, ring, arrivals, "plain", seed, wanted)
     assert (plain.nodes - plain.strays <= strict.nodes).all()
     assert (plain.nodes - plain.relays == strict.nodes - strict.relays).all()  # everybody who follows is in it
 
 
 def test_trees_of_some_topics_are_those_of_all() -> None:
     interests = universe(60, 12, 5)
-    arrivals, order = joined(interests, Settings(), SEED)
-    ring = linked(interests, order, Settings(), SEED)
-    whole = grown(interests, ring, arrivals, Settings(), SEED, np.arange(12, dtype=np.int32))
+    ring, arrivals = built(interests, Settings(), SEED)
+    whole = grown(interests, ring, arrivals, "plain", SEED, np.arange(12, dtype=np.int32))
     some = np.array([7, 2], np.int32)
-    part = grown(interests, ring, arrivals, Settings(), SEED, some)
+    part = grown(interests, ring, arrivals, "plain", SEED, some)
     assert part.relays.tolist() == whole.relays[some].tolist()
     assert part.depth.tolist() == whole.depth[some].tolist()
+
+
+@given(nodes=st.integers(1, 40), topics=st.integers(1, 10), seed=st.integers(0, 10_000))
+@settings(deadline=None, max_examples=60)
+def test_fingers_of_chord_are_the_first_nodes_from_powers_of_two_on(nodes: int, topics: int, seed: int) -> None:
+    interests = universe(nodes, topics, min(topics, 5), seed)
+    ring = chord.linked(interests)
+    ids = interests.node_ids.tolist()
+    for place, own in enumerate(ids):
+        wanted = [(own + (1 << bit)) % (1 << 63) for bit in range(63)]
+        found = {next((at for at, other in enumerate(ids) if other >= key), 0) for key in wanted}
+        assert links_of(ring, place) == sorted({(at - place) % nodes for at in found} - {0})
+
+
+@given(nodes=st.integers(1, 40), topics=st.integers(1, 10), seed=st.integers(0, 10_000))
+@settings(deadline=None, max_examples=60)
+def test_a_tree_of_scribe_is_made_of_the_ways_of_all_who_follow_to_the_home(nodes: int, topics: int, seed: int) -> None:
+    interests = universe(nodes, topics, min(topics, 5), seed)
+    ring = chord.linked(interests)
+    trees = scribe.grown(interests, ring, np.arange(interests.topic_ids.size, dtype=np.int32))
+    for topic, root in enumerate(homes(interests).tolist()):
+        before = (root - 1) % nodes
+        ways = [[node] if node == root else [*way(ring, node, before), root] for node in followers(interests, topic)]
+        inside = {root} | {place for each in ways for place in each}
+        assert trees.nodes[topic] == len(inside)
+        assert trees.relays[topic] == len(inside - set(followers(interests, topic)))
+        assert trees.depth[topic] == max(len(each) - 1 for each in ways)
+        assert trees.hops[topic] == sum(len(each) - 1 for each in ways)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ropewalk.arrays.compiled import Long, compiled
-from ropewalk.protocols.magnet.kernel.batch import Floats, Ints, Longs
+from ropewalk.protocols.dht.kernel.interests import Floats, Ints, Longs
 
 
 @compiled

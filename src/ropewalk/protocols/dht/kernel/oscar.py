@@ -9,25 +9,20 @@ import numpy as np
 from ropewalk.arrays.chance import pick, stream, unit
 from ropewalk.arrays.compiled import Long, compiled
 from ropewalk.arrays.hashing import mixed_long
-from ropewalk.protocols.magnet.kernel.batch import Floats, Interests, Ints, Longs, Ring
-from ropewalk.protocols.magnet.kernel.joins import weights_of
-from ropewalk.protocols.magnet.kernel.similarity import marked, similarity
-from ropewalk.protocols.magnet.settings import Settings
+from ropewalk.protocols.dht.kernel.interests import Floats, Interests, Ints, Longs
+from ropewalk.protocols.dht.kernel.rings import Ring, places_of
+from ropewalk.protocols.dht.kernel.similarity import marked, similarity
 
 COUPLE = 2
 TRIES = 16  # ours: for one finger; near a node there are few to choose from
 
 
-def linked(interests: Interests, order: Ints, settings: Settings, seed: int) -> Ring:
-    """The ring with all its links."""
-    count = order.size
-    places = np.empty(count, np.int32)
-    places[order] = np.arange(count, dtype=np.int32)
-    wanted = wanted_fingers(interests.node_ids[order], settings.degree, partitions_of(count), seed)
-    similar = settings.choice == "similar"
-    state = stream(seed, "finger")
-    starts, links = _chosen(interests, weights_of(interests, settings), order, wanted, similar, state)
-    return Ring(order, places, starts, links)
+def linked(interests: Interests, order: Ints, degree: float, weights: Floats | None, seed: int) -> Ring:
+    """The ring with all its links; `weights` of topics decide between two candidates, None: the first is taken."""
+    wanted = wanted_fingers(interests.node_ids[order], degree, partitions_of(order.size), seed)
+    counted = interests.rates if weights is None else weights
+    starts, links = _chosen(interests, counted, order, wanted, weights is not None, stream(seed, "finger"))
+    return Ring(order, places_of(order), starts, links)
 
 
 @compiled

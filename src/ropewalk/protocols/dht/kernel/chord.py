@@ -23,11 +23,11 @@ def _fingers(ids: Longs) -> tuple[Longs, Ints]:
     end = 0
     most = np.uint64(1) << np.uint64(BITS)
     for place in range(count):
-        last = 0
+        last = np.int64(0)
         for bit in range(BITS):
             wanted = np.uint64(ids[place]) + (np.uint64(1) << np.uint64(bit))
             found = np.searchsorted(ids, np.int64(wanted % most)) % count
-            distance = (found - place) % count
+            distance = np.int64((found - place) % count)
             if distance > last:
                 last = distance
                 links[end] = distance

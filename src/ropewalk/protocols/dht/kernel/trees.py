@@ -26,8 +26,17 @@ class Trees(NamedTuple):
 
 def no_trees(topics: int, nodes: int) -> Trees:
     """Room for what is to be said."""
-    longs = [np.zeros(topics, np.int64) for _ in range(6)]
-    return Trees(longs[0], longs[1], np.zeros(topics, np.bool_), *longs[2:], np.zeros(nodes), np.zeros(nodes, np.int64))
+    return Trees(
+        nodes=np.zeros(topics, np.int64),
+        relays=np.zeros(topics, np.int64),
+        strange_roots=np.zeros(topics, np.bool_),
+        depth=np.zeros(topics, np.int64),
+        hops=np.zeros(topics, np.int64),
+        grafts=np.zeros(topics, np.int64),
+        strays=np.zeros(topics, np.int64),
+        load=np.zeros(nodes, np.float64),
+        children=np.zeros(nodes, np.int64),
+    )
 
 
 @compiled

@@ -194,11 +194,50 @@ def test_who_is_sent_a_large_event_hears_of_it_first() -> None:
     assert not sent(large, Have).keys() & {A}
 
 
-def test_who_was_asked_for_a_large_event_in_vain_is_told_that_it_has_come() -> None:
+@pytest.mark.parametrize("asked", [True, False])
+def test_who_else_has_a_large_event_is_told_that_it_has_come(asked: bool) -> None:
+    machine = eager_towards(A, B)
+    offered = Have(((EVENT, (TOPIC,)),))
+    machine.receive(A, offered, 1.0)
+    machine.receive(B, offered, 1.1)
+    if asked:
+        machine.fire(Ask(EVENT, 0), 2.0)
+    came = machine.receive(B, push(asked=asked, size=SETTINGS.large), 2.1)
+    assert sent(came, Spare) == {A: Spare((EVENT,), ())}
+
+
+def test_an_offer_of_a_large_event_that_had_to_be_asked_for_is_made_once() -> None:
+    machine = eager_towards(A, B)
+    came = machine.receive(A, push(asked=True, size=SETTINGS.large), 1.0)
+    assert [each.message for each in came if isinstance(each, Send) and each.to == B] == [
+        Have(((EVENT, (TOPIC,)),), alone=True)
+    ]
+
+
+def test_what_was_here_and_is_no_longer_kept_is_not_offered_again() -> None:
+    machine = node()
+    machine.receive(A, push(), 0.0)
+    machine.tidy(SETTINGS.keep + 1)
+    offered = Have(((EVENT, (TOPIC,)),), answer=True)
+    assert machine.receive(B, offered, SETTINGS.keep + 2) == [Send(B, Spare((EVENT,), ()))]
+    assert machine.receive(D, offered, SETTINGS.keep + 2) == []  # a stranger
+
+
+def test_what_is_refused_is_not_asked_for_again() -> None:
     machine = node()
     offered = Have(((EVENT, (TOPIC,)),))
     machine.receive(A, offered, 0.0)
-    machine.receive(B, offered, 0.1)
-    machine.fire(Ask(EVENT, 1), 1.0)
-    came = machine.receive(B, push(asked=True, size=SETTINGS.large), 1.1)
-    assert sent(came, Spare) == {A: Spare((EVENT,), ())}
+    assert machine.refuse(EVENT, A, 1.0) == [Send(A, Spare((EVENT,), ()))]
+    assert machine.fire(Ask(EVENT, 1), 2.0) == []
+    assert machine.receive(B, offered, 3.0) == []
+    assert machine.receive(B, push(), 3.0) == []
+
+
+def test_who_comes_back_is_told_what_it_had() -> None:
+    machine = node()
+    machine.receive(A, push(), 0.0)
+    machine.receive(B, Spare((EVENT,), ()), 0.1)
+    machine.fire(Advertise(), 0.2)
+    machine.lost(B.id)
+    machine.met([B])
+    assert sent(machine.fire(Greet(), 1.0), Have).keys() == {B}

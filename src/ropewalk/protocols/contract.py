@@ -181,12 +181,20 @@ class Publish:
 
 
 @dataclass(frozen=True, slots=True)
+class Refuse:
+    """An event has come that whoever stands before the node does not let in: do not ask for it, and take it from nobody."""
+
+    sender: Contact
+    event: int
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     """Say good-bye to everybody: nothing will be handled after this."""
 
 
-Command = Join | Subscribe | Unsubscribe | Publish | Leave
-Input = Received | TimerFired | LinkUp | LinkDown | Join | Subscribe | Unsubscribe | Publish | Leave
+Command = Join | Subscribe | Unsubscribe | Publish | Refuse | Leave
+Input = Received | TimerFired | LinkUp | LinkDown | Join | Subscribe | Unsubscribe | Publish | Refuse | Leave
 
 
 # Effects

@@ -54,6 +54,14 @@ class Flood:
             return []
         return [Deliver(event, 1), *self.publish(event, now)]
 
+    def refuse(self, event: int, sender: Contact, now: float) -> list[Effect]:  # noqa: ARG002
+        """What is not wanted is remembered, so that it is not taken from others."""
+        _remember(self.delivered, event, now)
+        return []
+
+    def lost(self, node: int) -> None:
+        """Nobody is known to have anything."""
+
     def receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         """Take a message in."""
         return self._pushed(sender, message, now) if isinstance(message, Push) else []

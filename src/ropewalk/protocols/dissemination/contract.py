@@ -27,6 +27,12 @@ class Events(Protocol):
     def met(self, contacts: Iterable[Contact]) -> list[Effect]:
         """These are neighbours on one topic more than before."""
 
+    def refuse(self, event: int, sender: Contact, now: float) -> list[Effect]:
+        """An event has come that is not wanted here."""
+
+    def lost(self, node: int) -> None:
+        """A node is gone, with all that it had."""
+
     def has(self, event: int) -> bool:
         """Whether an event has come, and can be had here if this way of spreading them has anything to ask for."""
 

@@ -16,7 +16,7 @@ from heapq import nsmallest
 
 from ropewalk.ids import weight
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer
-from ropewalk.protocols.dissemination.asking import Ask, Asking, Wanted
+from ropewalk.protocols.dissemination.asking import Ask, Asking
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
@@ -118,6 +118,20 @@ class Node:
         waiting = bool(self.greeted)
         self.greeted.update((contact.id, contact) for contact in contacts)
         return [] if waiting else [SetTimer(self.settings.gather, Greet())]
+
+    def refuse(self, event: int, sender: Contact, now: float) -> list[Effect]:
+        """It has come, and is not wanted here: nobody is asked for it any more."""
+        if self._knows(event):
+            return []
+        self._remember(event, now)
+        self.asking.no_more(event)
+        return [Send(sender, Spare((event,), ()))]
+
+    def lost(self, node: int) -> None:
+        """Somebody is gone: if it comes back, it has nothing."""
+        for kept in self.kept.values():
+            for known in (kept.shown, kept.sent, kept.answers):
+                known.pop(node, None)
 
     def has(self, event: int) -> bool:
         """Whether it can be had here."""
@@ -241,14 +255,17 @@ class Node:
         self.kept_bytes += len(event.payload)
         while len(self.kept) > MOST_KEPT or self.kept_bytes > MOST_KEPT_BYTES:
             self._drop(next(iter(self.kept)))
-        targets = self.trees.targets(followed, shown)
-        if len(event.payload) >= self.settings.large:
-            effects += _stopped(event.id, targets, wanted, sender)
+        large = len(event.payload) >= self.settings.large
+        if large and wanted is not None:  # who has it, too, may be about to send it
+            others = (each for each in wanted.advertisers.values() if each != sender)
+            effects += [Send(each, Spare((event.id,), ())) for each in others]
         leading = _leading(event)
-        for contact, topics in targets.values():
+        for contact, topics in self.trees.targets(followed, shown).values():
+            offered = ((event.id, tuple(topics)),)
             if push.asked or leading not in topics:  # some of them may have it by now, from others
-                effects.append(Send(contact, Have(((event.id, tuple(topics)),), alone=True)))
+                effects.append(Send(contact, Have(offered, alone=True)))
             else:
+                effects += [Send(contact, Have(offered))] if large else []  # time to say that it has it
                 effects.append(Send(contact, _passed_on(kept, topics, now, asked=False)))
             kept.sent[contact.id] = None
         if not self.pending:
@@ -290,9 +307,11 @@ class Node:
         known: list[int] = []
         for event, topics in have.offers[:MOST_IDS]:
             kept = self.kept.get(event)
-            if kept is None:
-                effects += [] if event in self.seen else self.asking.advertised(sender, event, topics, alone=have.alone)
-            elif any(sender.id in (self.neighbours(topic) or ()) for topic in kept.event.topics):
+            if kept is None and event not in self.seen:
+                effects += self.asking.advertised(sender, event, topics, alone=have.alone)
+            elif kept is None:  # it was here, or is not wanted
+                known += [event] if self._is_near(sender, topics) else []
+            elif self._is_near(sender, kept.event.topics):
                 known.append(event)  # strangers are not told what is here: it tells what is followed
                 effects += _showed(kept, sender)
         if known and have.answer:
@@ -326,6 +345,9 @@ class Node:
                 found.setdefault(node, (contact, []))[1].append(topic)
         return found
 
+    def _is_near(self, node: Contact, topics: Iterable[int]) -> bool:
+        return any(node.id in (self.neighbours(topic) or ()) for topic in topics)
+
     def _knows(self, event: int) -> bool:
         return event in self.seen or event in self.kept
 
@@ -355,14 +377,6 @@ def _showed(kept: Kept, node: Contact) -> list[Effect]:
     under_way = node.id not in kept.shown and (node.id in kept.sent or node.id in kept.answers)
     kept.shown[node.id] = None
     return [Recall(node, Push.kind, kept.event.id)] if under_way else []
-
-
-def _stopped(event: int, targets: Around, wanted: Wanted | None, sender: Contact | None) -> list[Effect]:
-    """A large event has come: tell those from whom it may come as well, before they have sent all of it."""
-    asked = wanted.advertisers if wanted is not None and wanted.asked else {}
-    spared: list[Effect] = [Send(each, Spare((event,), ())) for each in asked.values() if each != sender]
-    offers: list[Effect] = [Send(contact, Have(((event, tuple(topics)),))) for contact, topics in targets.values()]
-    return spared + offers
 
 
 def _leading(event: Event) -> int:

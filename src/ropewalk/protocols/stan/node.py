@@ -17,6 +17,7 @@ from typing import Any
 from ropewalk.errors import UsageError
 from ropewalk.ids import mix_long
 from ropewalk.protocols.contract import (
+    Command,
     Contact,
     Effect,
     Event,
@@ -27,6 +28,7 @@ from ropewalk.protocols.contract import (
     LinkUp,
     Publish,
     Received,
+    Refuse,
     Report,
     Send,
     SetTimer,
@@ -141,18 +143,30 @@ class Node:
             case LinkUp():
                 return self.neighbours.link_up(event.contact, now) + self._begin_to_tidy() + self._begin_to_sweep()
             case LinkDown():
-                effects = self.neighbours.link_down(event, now)
-                return effects + self.finding.link_down(event, now) if self.finding is not None else effects
+                return self._link_down(event, now)
+            case _:
+                return self._obey(event, now)
+
+    def _obey(self, command: Command, now: float) -> list[Effect]:
+        match command:
             case Join():
-                return self._join(event, now)
+                return self._join(command, now)
             case Subscribe():
-                return self._subscribe(event, now)
+                return self._subscribe(command, now)
             case Unsubscribe():
-                return self._hand_on(event.topic, now) + self._unsubscribe(event.topic, now)
+                return self._hand_on(command.topic, now) + self._unsubscribe(command.topic, now)
             case Publish():
-                return self._publish(event.event, now)
+                return self._publish(command.event, now)
+            case Refuse():
+                return self.events.refuse(command.event, command.sender, now)
             case Leave():
                 return self._leave(now)
+
+    def _link_down(self, down: LinkDown, now: float) -> list[Effect]:
+        if down.cause != "closed":
+            self.events.lost(down.contact.id)
+        effects = self.neighbours.link_down(down, now)
+        return effects + self.finding.link_down(down, now) if self.finding is not None else effects
 
     def _receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         match message:
@@ -294,7 +308,7 @@ class Node:
         effects = self.events.inject(message, now)
         if not self.events.has(message.event.id):
             return effects
-        return [*effects, Send(sender, Taken(message.topic, message.event.id))]
+        return effects + self.neighbours.links.post(sender, Taken(message.topic, message.event.id), now)
 
     def _seek(self, topic: int, now: float) -> list[Effect]:
         return self.finding.seek(topic, now) if self.finding is not None else self.injections.found(topic, (), now)

@@ -36,6 +36,7 @@ from ropewalk.protocols.contract import (
     LinkUp,
     Publish,
     Received,
+    Refuse,
     Send,
     SetTimer,
     Subscribe,
@@ -99,8 +100,8 @@ class Node:
                 return self._publish(event.event, now)
             case Leave():
                 return self._leave()
-            case Join():
-                return []  # it has no discovery of its own
+            case Join() | Refuse():
+                return []  # it has no discovery of its own, nor anybody who judges events
 
     def _receive(self, sender: Contact, message: Message, now: float) -> list[Effect]:
         if not self.neighbours.links.is_up(sender.id):

@@ -6,7 +6,8 @@ import pytest
 
 import ropewalk
 from ropewalk.engines.live.api import NotRunningError
-from ropewalk.errors import InputError
+from ropewalk.engines.live.gate import Verdict
+from ropewalk.errors import InputError, UsageError
 from waiting import wait_until
 
 
@@ -40,6 +41,38 @@ def test_a_loop_ends_when_the_node_leaves() -> None:
     node.leave()
     with pytest.raises(NotRunningError):
         node.publish(b"2", ["news"])
+
+
+def test_what_has_come_can_be_read_after_the_node_has_left() -> None:
+    node = ropewalk.BlockingNode().start()
+    events = node.subscribe("news")
+    for number in range(3):
+        node.publish(b"%d" % number, ["news"])
+    node.leave()
+    first = events.get()
+    assert first is not None
+    assert [first.payload, *(event.payload for event in events)] == [b"0", b"1", b"2"]
+    assert events.get() is None
+    events.close()
+
+
+def test_a_validator_that_calls_its_own_node_is_told_so() -> None:
+    with ropewalk.BlockingNode() as a, ropewalk.BlockingNode(bootstrap=[a.address]) as b, b.subscribe("news") as events:
+        said: list[str] = []
+
+        def validator(_: ropewalk.Event) -> Verdict:
+            try:
+                b.publish(b"from within", ["news"])
+            except UsageError as error:
+                said.append(str(error))
+            return "accept"
+
+        b.validate("news", validator)
+        a.publish(b"hello", ["news"])
+        event = events.get(timeout=20)
+        assert event is not None
+        assert event.payload == b"hello"
+        assert said == ["a validator may not call the node that it judges for: it would wait for itself."]
 
 
 def test_what_goes_wrong_is_raised_where_it_was_asked() -> None:

@@ -1,11 +1,11 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ropewalk.engines.live.envelope import MOST_SAID, seal, unseal
+from ropewalk.engines.live.envelope import MOST_SAID, STALE, sealed, signed, unseal
 from ropewalk.engines.live.identity import KEY_FILE, Identity, id_of, is_signed, topic_of
 from ropewalk.errors import InputError
-from ropewalk.protocols.contract import Event
 
 
 def test_a_node_is_the_same_after_a_restart(tmp_path: Path) -> None:
@@ -41,28 +41,47 @@ def test_names_of_topics_and_keys_of_nodes_are_ids_of_their_own() -> None:
 
 def test_an_event_can_be_signed_and_nothing_of_it_changed() -> None:
     ann = Identity.fresh()
-    sealed = seal(1, (2, 3), b"said", ann)
-    event = Event(1, ann.id, (2, 3), sealed)
-    letter = unseal(sealed)
+    event = signed(ann, (2, 3), b"said", 5_000_000)
+    letter = unseal(event.payload)
     assert letter is not None
-    assert letter.said == b"said"
+    assert (letter.said, letter.at) == (b"said", 5_000_000)
     assert letter.is_genuine(event)
+    other = signed(ann, (2, 3), b"said", 5_000_001)
+    assert other.id != event.id
     for forged in (
-        Event(9, ann.id, (2, 3), sealed),
-        Event(1, 9, (2, 3), sealed),
-        Event(1, ann.id, (2, 4), sealed),
-        Event(1, ann.id, (2, 3), sealed[:-1] + b"x"),
+        replace(event, id=event.id ^ 1),
+        replace(event, id=other.id),
+        replace(event, publisher=9),
+        replace(event, topics=(2, 4)),
+        replace(event, payload=event.payload[:-1] + b"x"),
+        replace(event, payload=other.payload),
     ):
         opened = unseal(forged.payload)
         assert opened is not None
         assert not opened.is_genuine(forged)
 
 
-def test_an_unsigned_event_is_genuine_of_nobody() -> None:
-    letter = unseal(seal(1, (2,), b"said", None))
+def test_what_was_signed_long_ago_or_in_the_future_is_stale() -> None:
+    letter = unseal(signed(Identity.fresh(), (2,), b"said", 1_000_000_000).payload)
+    assert letter is not None
+    assert [letter.is_stale(1000.0 + off) for off in (0.0, STALE - 1, STALE + 1, -STALE - 1)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+
+
+def test_an_unsigned_event_is_genuine_of_nobody_and_has_no_id_of_a_signed_one() -> None:
+    ann = Identity.fresh()
+    event = sealed(ann, (2,), b"said", (1 << 63) - 1)
+    letter = unseal(event.payload)
     assert letter is not None
     assert (letter.said, letter.public) == (b"said", None)
-    assert not letter.is_genuine(Event(1, 1, (2,), b""))
+    assert not letter.is_genuine(event)
+    assert letter.is_in_place(event)
+    assert not letter.is_in_place(signed(ann, (2,), b"said", 1))
+    assert not letter.is_stale(1e12)
     assert unseal(b"") is None
     assert unseal(b"\x01short") is None
     assert unseal(b"\x07other") is None

@@ -1,6 +1,7 @@
 """Nodes as a program uses them, on real sockets."""
 
 import asyncio
+import socket
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,8 @@ import pytest
 from alive import LIVE, Node, Options, alive, eventually, neighbours, read, settled
 from ropewalk.engines.live import gate
 from ropewalk.engines.live.api import NotRunningError, UndeliverableError
-from ropewalk.engines.live.envelope import MOST_SAID, seal
-from ropewalk.engines.live.identity import topic_of
+from ropewalk.engines.live.envelope import MOST_SAID, sealed, signed
+from ropewalk.engines.live.identity import Identity, topic_of
 from ropewalk.engines.live.subscriptions import SlowConsumerError, Subscription, WhenFull
 from ropewalk.errors import InputError, UsageError
 from ropewalk.protocols import contract
@@ -226,7 +227,7 @@ async def test_who_goes_on_sending_what_is_rejected_is_sent_away() -> None:
 @alive
 async def test_an_event_is_judged_once_however_often_it_comes() -> None:
     let_in: list[int] = []
-    before = gate.Gate(lambda sender, _: let_in.append(sender.id), lambda _: None)
+    before = gate.Gate(lambda sender, _: let_in.append(sender.id), lambda _, __: None, lambda _: None)
     asked, answer = [], asyncio.Event()
 
     async def judge(*_):
@@ -235,7 +236,7 @@ async def test_an_event_is_judged_once_however_often_it_comes() -> None:
         return "accept"
 
     before.judges[NEWS] = judge
-    push = Push(contract.Event(1, 2, (NEWS,), seal(1, (NEWS,), b"said", None)), (NEWS,), 1, False)
+    push = Push(sealed(Identity.fresh(), (NEWS,), b"said", 1), (NEWS,), 1, False)
     for sender in range(5):
         before.receive(contract.Contact(sender), push)
     await eventually(lambda: asked)
@@ -264,6 +265,65 @@ async def test_validators_accept_ignore_and_reject() -> None:
         for subscription in subscriptions[1:]:
             assert [event.payload for event in await read(subscription, 1)] == [b"good"]
         await eventually(lambda: b.gate.counts.get("reject") and b.gate.counts.get("ignore"))
+
+
+@alive
+@pytest.mark.parametrize("verdict", ["ignore", "reject"])
+async def test_what_is_not_wanted_is_not_asked_for_again(verdict: gate.Verdict) -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        a.subscribe("news")
+        events = b.subscribe("news")
+        await settled(a, b, topic=NEWS)
+        b.validate("news", lambda event: verdict if event.payload == b"no" else "accept")
+        await a.publish(b"no", ["news"])
+        await eventually(lambda: b.gate.counts.get(verdict))
+        kept = a.driver.machine.events  # type: ignore[attr-defined]
+        turn = kept.turn
+        await eventually(lambda: kept.turn > turn + 1)  # it has offered again what it keeps
+        await a.publish(b"yes", ["news"])
+        assert [event.payload for event in await read(events, 1)] == [b"yes"]
+        assert b.gate.counts == {verdict: 1}
+        assert b.id in {f"{node:016x}" for node in a.transport.links}
+
+
+@alive
+async def test_nobody_can_take_the_id_of_a_signed_event() -> None:
+    publisher, sender = Identity.fresh(), contract.Contact(7)
+    let_in: list[bytes] = []
+    refused: list[int] = []
+    before = gate.Gate(
+        lambda _, push: let_in.append(push.event.payload),
+        lambda _, event: refused.append(event),
+        lambda _: None,
+        clock=lambda: 1000.0,
+    )
+    genuine = signed(publisher, (NEWS,), b"said", 1_000_000_000)
+    other = signed(Identity.fresh(), (NEWS,), b"other", 1_000_000_000)
+    stale = signed(publisher, (NEWS,), b"old", 300_000_000)
+    plain = sealed(publisher, (NEWS,), b"rubbish", 1)
+    for forged in (
+        replace(plain, id=genuine.id),
+        replace(other, id=genuine.id),
+        replace(other, publisher=publisher.id),
+    ):
+        before.receive(sender, Push(forged, (NEWS,), 1, False))
+    await eventually(lambda: before.counts == {"forged": 3})
+    before.receive(sender, Push(stale, (NEWS,), 1, False))
+    before.receive(sender, Push(genuine, (NEWS,), 1, False))
+    await eventually(lambda: let_in)
+    assert (let_in, refused) == ([genuine.payload], [stale.id])
+    await before.close()
+
+
+@alive
+async def test_what_is_said_twice_at_once_and_signed_is_two_events() -> None:
+    async with AsyncExitStack() as stack:
+        (node,) = await network(stack, 1, replace(FAST, sign=True))
+        events = node.subscribe("news")
+        for _ in range(10):
+            await node.publish(b"same", ["news"])
+        assert len({event.id for event in await read(events, 10)}) == 10
 
 
 @alive
@@ -320,6 +380,56 @@ async def test_what_waits_for_one_slow_reader_holds_up_no_other_and_goes_with_it
 
 
 # Coming and going
+
+
+@alive
+async def test_who_closes_a_full_subscription_holds_up_nobody_any_more() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        a.subscribe("news", "sport")
+        slow, other = b.subscribe("news", buffer=1), b.subscribe("sport")
+        await settled(a, b, topic=NEWS)
+        await settled(a, b, topic=SPORT)
+        for number in range(4):
+            await a.publish(b"%d" % number, ["news", "sport"])
+        await eventually(lambda: b.gate.counts.get("no room yet"))
+        await slow.close()
+        assert {event.payload for event in await read(other, 4)} == {b"0", b"1", b"2", b"3"}
+        full = b.subscribe("news", buffer=1)
+        await b.publish(b"first", ["news"])
+        waiting = asyncio.create_task(b.publish(b"second", ["news"]))
+        await eventually(lambda: full.is_full)
+        await full.close()
+        await waiting
+
+
+@alive
+async def test_a_bootstrap_node_that_does_not_answer_holds_up_nobody() -> None:
+    async with AsyncExitStack() as stack:
+        (a,) = await network(stack, 1)
+        silent = stack.enter_context(socket.create_server(("127.0.0.1", 0)))  # it never takes a call
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        events = a.subscribe("news")
+        b = await stack.enter_async_context(Node(bootstrap=[address, a.address, address], options=FAST))
+        await b.publish(b"here", ["news"])
+        assert [event.payload for event in await read(events, 1)] == [b"here"]
+
+
+@alive
+async def test_who_starts_again_has_joined_nobody_yet() -> None:
+    async with AsyncExitStack() as stack:
+        (a,) = await network(stack, 1)
+        b = await Node(bootstrap=[a.address], options=FAST).start()
+        await b.joined.wait()
+        b.validate("news", lambda _: "ignore")
+        await b.leave()
+        await a.leave()
+        await b.start()
+        try:
+            assert not b.joined.is_set()
+            assert list(b.gate.judges) == [NEWS]
+        finally:
+            await b.leave()
 
 
 @alive

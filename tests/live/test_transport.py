@@ -33,7 +33,7 @@ class Station:
 
     def __init__(self, identity: Identity | None = None, heartbeat: float = BEAT, **more) -> None:
         identity = identity or Identity.fresh()
-        self.transport = Transport(Terms(identity, "", "stan", **more), CODEC, None, heartbeat)
+        self.transport = Transport(Terms(identity, "", "stan", heartbeat=heartbeat, **more), CODEC)
         self.me = Contact(identity.id)
         self.ups: list[int] = []
         self.downs: list[tuple[int, Ending]] = []
@@ -100,6 +100,19 @@ async def test_two_that_call_each_other_at_once_have_one_connection(round_: int)
 
 
 @alive
+@pytest.mark.parametrize("round_", range(5))
+async def test_two_that_greet_each_other_at_once_have_one_connection(round_: int) -> None:
+    async with stations(2) as (a, b):
+        contacts = await asyncio.gather(a.transport.greet(b.me.address), b.transport.greet(a.me.address))
+        assert list(contacts) == [b.me, a.me]
+        await eventually(lambda: not a.transport.strangers and not b.transport.strangers)
+        await eventually(lambda: a.linked == [b.me.id] and b.linked == [a.me.id])
+        a.transport.send(b.me, Announce(7))
+        b.transport.send(a.me, Announce(8))
+        await eventually(lambda: a.heard and b.heard)
+
+
+@alive
 async def test_a_link_that_is_there_is_up_at_once() -> None:
     async with stations(2) as (a, b):
         await linked(a, b)
@@ -133,6 +146,36 @@ async def test_nobody_there_is_said() -> None:
             (b.me.id, "failed", "unreachable"),
             (5, "failed", "unreachable"),
         }
+
+
+@alive
+@pytest.mark.parametrize("address", ["a..b:1", f"{'x' * 64}.org:1", "a\0b:1", "a b:1", "nonsense"])
+async def test_an_address_that_is_none_is_nobody_there(address: str) -> None:
+    async with stations(1) as (a,):
+        a.transport.connect(Contact(5, address))
+        await eventually(lambda: a.downs == [(5, Ending("failed", "unreachable"))])
+        assert not a.transport.calls
+
+
+@alive
+async def test_who_has_left_lets_nobody_in() -> None:
+    async with stations(2) as (a, b):
+        calling = [asyncio.create_task(a.transport.greet(b.me.address)) for _ in range(5)]
+        await eventually(lambda: b.transport.strangers or b.transport.links)
+        await b.transport.close()
+        await asyncio.gather(*calling, return_exceptions=True)
+        await eventually(lambda: not a.transport.links)
+        assert not b.transport.links
+        assert not b.transport.strangers
+
+
+@alive
+async def test_ends_with_different_heartbeats_agree_on_the_slower() -> None:
+    async with stations(1, heartbeat=0.1) as (fast,), stations(1, heartbeat=1.0) as (slow,):
+        await linked(fast, slow)
+        beats = slow.transport.counts.pings
+        await eventually(lambda: slow.transport.counts.pings >= beats + 2)
+        assert (fast.downs, slow.downs) == ([], [])
 
 
 @alive
@@ -221,7 +264,7 @@ async def test_a_call_that_leads_nowhere_does_not_keep_the_other_end_out() -> No
 
 @alive
 async def test_whoever_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ropewalk.engines.live.connection.MOST_WAITING", 100_000)
+    monkeypatch.setattr("ropewalk.engines.live.connection.MOST_CONTROL_WAITING", 100_000)
     async with stations(2, heartbeat=30.0) as (a, b):
         await linked(a, b)
         inner = b.transport.links[a.me.id].transport
@@ -302,13 +345,21 @@ async def test_strangers_who_say_nothing_are_not_kept(monkeypatch: pytest.Monkey
 
 @alive
 async def test_a_heartbeat_overtakes_events_that_wait() -> None:
-    async with stations(2, heartbeat=0.5) as (a, b):
+    async with stations(2, heartbeat=30.0) as (a, b):
         await linked(a, b)
-        large = Event(1, 2, (3,), bytes(1 << 20))
-        for number in range(40):  # some of it finds no room, which is counted
-            a.transport.send(b.me, Push(replace(large, id=number), (3,), 1, False))
-        await eventually(lambda: len(b.heard) + a.transport.dropped.get((b.me.id, 3), 0) == 40)
-        assert a.downs == b.downs == []
+        connection, other = a.transport.links[b.me.id], b.transport.links[a.me.id]
+        assert other.transport is not None
+        other.transport.pause_reading()
+        for event in range(8):
+            a.transport.send(b.me, Push(Event(event, 1, (7,), bytes(1_000_000)), (7,), 1, False))
+        await eventually(lambda: connection.paused)
+        taken = connection.lanes.event_bytes
+        assert taken > 4_000_000  # little of it is beyond recall
+        a.transport.send(b.me, Announce(9))
+        other.transport.resume_reading()
+        await eventually(lambda: len(b.heard) == 9)
+        place = [message for _, message in b.heard].index(Announce(9))
+        assert place < 4  # as many as were on their way
 
 
 @alive

@@ -8,6 +8,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def running(tmp_path: Path) -> Iterator:
         started.append(Running(*words, folder=tmp_path / str(len(started))))
         return started[-1]
 
+    start.folder = tmp_path  # type: ignore[attr-defined]
     yield start
     for each in started:
         each.process.kill()
@@ -73,6 +75,48 @@ def test_two_terminals(running) -> None:
     assert ropewalk("publish", "news", "--message", "three", "--bootstrap", there).returncode == 0
     assert subscriber.process.wait(20) == 0
     assert sorted(subscriber.out.read_text().splitlines()) == ["one", "three", "two"]
+
+
+def test_a_message_is_one_event_whatever_it_says(running) -> None:
+    subscriber = running(*ROPEWALK, "subscribe", "news", "--json-lines", "--count", 2)
+    there = address_of(subscriber)
+    for message in ("", "two\nlines"):
+        done = ropewalk("publish", "news", "--message", message, "--bootstrap", there)
+        assert (done.returncode, "published 1 of 1 events." in done.stderr) == (0, True)
+    assert subscriber.process.wait(20) == 0
+    said = {json.loads(line)["payload"] for line in subscriber.out.read_text().splitlines()}
+    assert said == {"", "two\nlines"}
+
+
+def test_a_line_that_never_ends_is_too_large(running) -> None:
+    there = address_of(running(*ROPEWALK, "subscribe", "news"))
+    publisher = running(*ROPEWALK, "publish", "news", "--bootstrap", there)
+    assert publisher.process.stdin is not None
+    with suppress(BrokenPipeError):
+        for _ in range(64):
+            publisher.process.stdin.write(b"x" * 1_000_000)
+    assert publisher.process.wait(20) == 2
+    assert "bytes is too large" in publisher.err.read_text()
+
+
+def test_how_many_events_were_dropped_is_said(running) -> None:
+    reader, writer = os.pipe()  # nobody reads it
+    err = running.folder / "err"
+    with err.open("wb") as said:
+        words = [*ROPEWALK, "subscribe", "news", "--when-full", "drop-oldest", "--buffer", "1"]
+        subscriber = subprocess.Popen(words, stdout=writer, stderr=said)
+    try:
+        assert wait_until(lambda: "; Ctrl-C to leave." in err.read_text())
+        there = err.read_text().rpartition(" at ")[2].partition(";")[0]
+        lines = "".join("x" * 60_000 + "\n" for _ in range(8))
+        assert ropewalk("publish", "news", "--bootstrap", there, said=lines).returncode == 0
+        subscriber.send_signal(signal.SIGTERM)
+        assert subscriber.wait(20) == 0
+        assert " dropped; left." in err.read_text()
+    finally:
+        subscriber.kill()
+        os.close(reader)
+        os.close(writer)
 
 
 def test_json_lines_carry_bytes_topics_and_who(running) -> None:
@@ -201,6 +245,10 @@ def test_a_file_says_what_options_say_and_options_count_more(running, tmp_path: 
     config.write_text("listen = 1\n")
     done = ropewalk("node", "--config", config)
     assert (done.returncode, "says listen = 1, which must be a text in quotes." in done.stderr) == (3, True)
+    config.write_text("bootstrap = [1]\n")
+    done = ropewalk("node", "--config", config)
+    said = "says bootstrap = [1], which must be a list of texts in quotes."
+    assert (done.returncode, said in done.stderr) == (3, True)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +259,9 @@ def test_a_file_says_what_options_say_and_options_count_more(running, tmp_path: 
         (["subscribe", "news", "--listen", "0.0.0.0:0"], 3, "must say where others reach it; add --advertise"),
         (["node", "--authority", "x"], 2, "--authority alone does not do: give --authority, --certificate and --key."),
         (["node", "--secret-file", "no-such-file"], 3, "no-such-file cannot be read: No such file or directory."),
-        (["node", "--heartbeat", "0"], 2, "heartbeat is 0.0, but must be above 0 seconds."),
+        (["node", "--listen", "a..b:0"], 2, "'a..b:0' is no place to call: say HOST:PORT."),
+        (["node", "--advertise", "a b"], 2, "'a b:0' is no place to call: say HOST:PORT."),
+        (["node", "--heartbeat", "0"], 2, "heartbeat is 0.0, but must be above 0 seconds, and at most 60."),
     ],
 )
 def test_what_makes_no_sense_is_one_sentence(words: list[str], code: int, why: str) -> None:

@@ -8,6 +8,7 @@ from ropewalk.engines.live.frames import (
     HEADER,
     MOST_FRAME,
     MOST_PIECES,
+    MOST_STREAMS,
     MOST_UNFINISHED,
     MOST_WAITING,
     PIECE,
@@ -16,7 +17,7 @@ from ropewalk.engines.live.frames import (
     Splitter,
     frame,
 )
-from ropewalk.engines.live.wire import WireError
+from ropewalk.engines.live.wire import MOST_MESSAGE, WireError
 
 CONTROL, EVENT = 40, 48
 
@@ -81,6 +82,19 @@ def test_a_large_event_holds_up_no_other_topic() -> None:
     assert lanes.event_bytes == 0
     assert counted.events == 2
     assert counted.bytes > 40 * PIECE_BYTES
+
+
+def test_as_many_large_events_are_under_way_as_the_other_end_allows() -> None:
+    counted = Counted()
+    body = b"x" * (MOST_MESSAGE - 1)
+    for topic in range(MOST_WAITING // MOST_MESSAGE):
+        assert counted.put(topic, body)
+    assert counted.put(99, b"small")
+    found = [body for _, body in taken(counted.lanes)]
+    assert found[0] == b"small"
+    assert found[1:] == [body] * (MOST_WAITING // MOST_MESSAGE)
+    assert MOST_WAITING // MOST_MESSAGE > MOST_STREAMS
+    assert MOST_STREAMS * MOST_MESSAGE <= MOST_UNFINISHED
 
 
 def test_events_of_one_topic_keep_their_order() -> None:

@@ -82,6 +82,8 @@ def _configured(path: Path | None) -> dict[str, Any]:
             kind is float and isinstance(value, bool)
         ):
             raise InputError(f"{path} says {name} = {value!r}, which must be a {_words(kind)}.")
+        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+            raise InputError(f"{path} says {name} = {value!r}, which must be a list of texts in quotes.")
         found[key] = path.parent / str(value) if key in PATHS else value
     return found
 

@@ -39,7 +39,8 @@ def command(topics: tuple[str, ...], message: str | None, json_lines: bool, **to
         raise UsageError("nobody would hear it: add --bootstrap HOST:PORT of a node that is there.")
     said_so = io.BytesIO((message or "").encode())
     read = partial(os.read, sys.stdin.fileno(), LOT) if message is None else partial(said_so.read, LOT)
-    published, lost, stopped = run(publish_lines(node, read, topics, as_json=json_lines, failed=say))
+    whole = message is not None
+    published, lost, stopped = run(publish_lines(node, read, topics, as_json=json_lines, whole=whole, failed=say))
     say(f"published {published - lost} of {published} events.")
     if stopped:
         say("interrupted: what came after that was not published.")

@@ -46,5 +46,5 @@ def command(
     def as_bytes(event: Event) -> bytes:
         return as_line(event) if json_lines else event.payload
 
-    got = run(write_events(node, subscribe, as_bytes, count))
-    say(f"{got} events; left.")
+    got, dropped = run(write_events(node, subscribe, as_bytes, count))
+    say(f"{got} events{f', {dropped} dropped' if dropped else ''}; left.")

@@ -8,6 +8,7 @@ async with Node(bootstrap=["10.0.0.1:7000"]) as node:
 
 import asyncio
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -18,8 +19,8 @@ from typing import Any, Self
 
 from ropewalk.engines.live.connection import Ending
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.envelope import MOST_SAID, Letter, seal, unseal
-from ropewalk.engines.live.gate import Gate, Verdict
+from ropewalk.engines.live.envelope import MOST_SAID, Letter, sealed, signed, unseal
+from ropewalk.engines.live.gate import Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.joining import Joining
@@ -30,7 +31,17 @@ from ropewalk.engines.live.wire import Codec
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.catalogue import PROTOCOLS, stan_with
-from ropewalk.protocols.contract import Contact, Deliver, Entered, Leave, Publish, Report, Subscribe, Unsubscribe
+from ropewalk.protocols.contract import (
+    Contact,
+    Deliver,
+    Entered,
+    Leave,
+    Publish,
+    Refuse,
+    Report,
+    Subscribe,
+    Unsubscribe,
+)
 from ropewalk.protocols.dissemination.messages import Inject, Push
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 from ropewalk.protocols.stan.settings import NAME
@@ -73,9 +84,11 @@ class Node:
             place(address)
         self.identity = identity_of(self.options)
         self._subscriptions: dict[int, list[Subscription]] = {}  # by topic
+        self._judges: dict[int, Judge] = {}  # likewise: who validates
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
         self._banned: dict[bytes, float] = {}  # until when; MOST_BANNED
         self._published = 0
+        self._signed_at = 0  # when it last signed an event, in microseconds since 1970
         self._salt = token_bytes(8)
         self._running = self._left = False
         self._joining: Joining | None = None
@@ -107,6 +120,7 @@ class Node:
         if self._running:
             return self
         self._left = False
+        self.joined.clear()
         options = self.options
         allowed = None if options.allow is None else {bytes.fromhex(key) for key in options.allow}
 
@@ -114,17 +128,23 @@ class Node:
             return not self._is_banned(public) and (allowed is None or public in allowed)
 
         terms = Terms(
-            self.identity, "", NAME, secret=options.secret, admits=admits, certified=options.cluster is not None
+            self.identity,
+            "",
+            NAME,
+            secret=options.secret,
+            admits=admits,
+            certified=options.cluster is not None,
+            heartbeat=options.heartbeat,
         )
         codec = Codec(PROTOCOLS[NAME].messages)
-        self.transport = Transport(terms, codec, options.cluster, options.heartbeat, options.call_from)
+        self.transport = Transport(terms, codec, options.cluster, options.call_from)
         if self._listen is not None:
             host, port = self._listen
             refuse_unreachable(host, options.advertise)
             self.address = advertised(host, await self.transport.listen(host, port), options.advertise)
             self.transport.terms = replace(terms, address=self.address)
         self.driver = Driver(self._machine(), self.transport)
-        self.gate = Gate(self.driver.receive, self._ban)
+        self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges)
         self.gate.is_full = self._is_full
         self.transport.heard = self._heard
         self.driver.deliver, self.driver.report = self._deliver, self._report
@@ -176,7 +196,7 @@ class Node:
     def subscribe(
         self, *topics: str, buffer: int = BUFFER, when_full: WhenFull = "wait", signed: bool = False
     ) -> Subscription:
-        """Follow these topics from now on: read events from what is returned. `signed`: others than signed ones are rejected."""
+        """Follow these topics from now on: read events from what is returned. `signed`: only those that are signed."""
         self._must_run()
         if not topics:
             raise UsageError("a subscription has no topic, but needs one at least.")
@@ -206,13 +226,13 @@ class Node:
         """Have every event on a topic judged before it is delivered or passed on; None: no longer."""
         self._must_run()
         if validator is None:
-            self.gate.judges.pop(topic_of(topic), None)
+            self._judges.pop(topic_of(topic), None)
             return
 
         def judge(_: int, event: contract.Event, letter: Letter) -> "Verdict | Awaitable[Verdict]":
             return validator(self._told(event, letter, 0, {topic_of(topic): topic}))
 
-        self.gate.judges[topic_of(topic)] = judge
+        self._judges[topic_of(topic)] = judge
 
     async def publish(self, payload: bytes, topics: Iterable[str]) -> str:
         """Get something to everybody who follows one of these topics; the id of the event.
@@ -243,14 +263,17 @@ class Node:
         self._must_run()
         self._published += 1
         number = chance(self.identity.id, "event", int.from_bytes(self._salt, "big") >> 1, self._published)
-        signer = self.identity if self.options.sign else None
         ids = tuple(topics)
-        event = contract.Event(number, self.identity.id, ids, seal(number, ids, payload, signer))
+        if self.options.sign:
+            self._signed_at = max(self._signed_at + 1, time.time_ns() // 1000)
+            event = signed(self.identity, ids, payload, self._signed_at)
+        else:
+            event = sealed(self.identity, ids, payload, number)
         loop = asyncio.get_running_loop()
         strange = [topic for topic in ids if not self.driver.machine.follows(topic)]
         confirming = {topic: loop.create_future() for topic in strange}
         for topic, future in confirming.items():
-            self._confirming[number, topic] = future
+            self._confirming[event.id, topic] = future
         self.counts["published"] += 1
         self.published(event)
         try:
@@ -260,11 +283,11 @@ class Node:
                 await asyncio.wait(confirming.values())
         finally:
             for topic in confirming:
-                self._confirming.pop((number, topic), None)
+                self._confirming.pop((event.id, topic), None)
         failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
         if failed:
             raise UndeliverableError(failed)
-        return number
+        return event.id
 
     # What the driver tells
 
@@ -321,6 +344,9 @@ class Node:
     def _is_banned(self, public: bytes) -> bool:
         return self._banned.get(public, 0.0) > asyncio.get_running_loop().time()
 
+    def _refuse(self, sender: Contact, event: int) -> None:
+        self.driver.tell(Refuse(sender, event))
+
     def _ban(self, contact: Contact) -> None:
         connection = self.transport.links.get(contact.id)
         if connection is not None and connection.other is not None:
@@ -349,10 +375,10 @@ class Node:
                 f"a subscription at this very node has been full for {ROOM:g} s; read it, or choose another mode."
             ) from None
         since = asyncio.get_running_loop().time() - ROOM
-        for link in list(self.transport.links.values()):
-            if not link.room.is_set() and link.full_since > since:  # whoever has been slow for long holds up nobody
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(ROOM):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ROOM):
+                for link in list(self.transport.links.values()):
+                    if link.full_since > since:  # whoever has been slow for long holds up nobody
                         await link.room.wait()
 
     def _unsubscribe(self, subscription: Subscription) -> None:
@@ -365,6 +391,8 @@ class Node:
                 if self._running:
                     self.followed(topic, False)
                     self.driver.tell(Unsubscribe(topic))
+        if self._running:
+            self._has_room()  # what waited for it need not wait any more
 
     def _must_run(self) -> None:
         if not self._running:

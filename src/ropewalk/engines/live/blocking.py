@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -16,6 +17,7 @@ from ropewalk.engines.live.api import Node, NotRunningError, Validator
 from ropewalk.engines.live.loops import new_loop
 from ropewalk.engines.live.options import Options
 from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+from ropewalk.errors import UsageError
 
 T = TypeVar("T")
 
@@ -32,26 +34,24 @@ class BlockingSubscription:
         return self._inner.dropped
 
     def get(self, timeout: float | None = None) -> Event | None:
-        """The next event; None if the subscription has ended. Raises TimeoutError if it takes longer."""
-        return self._node.ask(self._next(timeout))
+        """The next event; None if the subscription has ended, or its node has left. Raises TimeoutError if it takes longer."""
+        try:
+            return self._node.ask(self._next(timeout))
+        except NotRunningError:
+            return self._inner.left_over()
 
     def close(self) -> None:
         """Follow these topics no longer."""
-        self._node.ask(self._inner.close())
+        with suppress(NotRunningError):  # its node has left, and it with it
+            self._node.ask(self._inner.close())
 
     async def _next(self, timeout: float | None) -> Event | None:  # noqa: ASYNC109  the caller knows no other way
         async with asyncio.timeout(timeout):
             return await anext(self._inner, None)
 
     def __iter__(self) -> Iterator[Event]:
-        """Every event, as it comes; ends when the subscription is closed or its node has left."""
-        while True:
-            try:
-                event = self.get()
-            except NotRunningError:
-                return
-            if event is None:
-                return
+        """Every event, as it comes; ends when the subscription is closed or its node has left, and all is read."""
+        while (event := self.get()) is not None:
             yield event
 
     def __enter__(self) -> Self:
@@ -148,6 +148,9 @@ class BlockingNode:
         if self._loop is None:
             work.close()
             raise NotRunningError("this node has left.")
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise UsageError("a validator may not call the node that it judges for: it would wait for itself.")
         future: Future[T] = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()

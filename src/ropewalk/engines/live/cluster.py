@@ -19,8 +19,8 @@ from typing import Any, Self
 
 from ropewalk.engines.contract import FINAL, INITIAL, Views, stage_after
 from ropewalk.engines.live.faults import Fault
+from ropewalk.engines.live.handshake import HEARTBEAT
 from ropewalk.engines.live.proxy import Proxy, inside
-from ropewalk.engines.live.transport import HEARTBEAT
 from ropewalk.engines.live.worker import LONGEST
 from ropewalk.engines.publishing import PAYLOAD_BYTES, Drawn
 from ropewalk.errors import RunError
@@ -45,6 +45,7 @@ class Life:
     telemetry: Path
     contact: Contact | None = None  # once it runs
     ended_at: float | None = None  # in seconds since 1970; None if it runs to the end
+    politely: bool = False  # whether it said good-bye then
 
 
 @dataclass(eq=False)
@@ -110,6 +111,8 @@ class Cluster:
         self.lives: list[Life] = []
         self.running: dict[int, Life] = {}  # by node
         self.workers: dict[int, Worker] = {}  # by node
+        self.spawned: list[Worker] = []  # all that ever were
+        self.cuts: list[set[int]] = []  # numbers of nodes that are parted from all others
         self.places: dict[int, str] = {}  # where nodes are called, if there is a proxy
         self.proxy = Proxy() if cuttable else None
         self.unpublished: list[str] = []  # why events could not be published
@@ -262,7 +265,7 @@ class Cluster:
             case "kill":
                 await asyncio.gather(*(self._kill(node) for node in victims))
             case "freeze":
-                frozen = [self.workers[node] for node in victims]
+                frozen = [self.workers[node] for node in victims if node in self.workers]
                 for worker in frozen:
                     worker.frozen = True
                     worker.process.send_signal(signal.SIGSTOP)
@@ -273,23 +276,31 @@ class Cluster:
                     worker.frozen = False
             case "partition":
                 assert self.proxy is not None
-                apart = {self.running[node].number for node in victims}
-                self.proxy.is_cut = lambda source, to: (source in apart) != (to in apart)
+                apart = {self.nodes.index(node) for node in victims}
+                self.cuts.append(apart)
+                self.proxy.is_cut = self._is_cut
                 await asyncio.sleep(lasts)
-                self.proxy.is_cut = lambda _, __: False
+                self.cuts.remove(apart)
             case "restart":
                 for node in victims:
                     await self._restart(node)
 
+    def _is_cut(self, source: int, to: int) -> bool:
+        return any((source in apart) != (to in apart) for apart in self.cuts)
+
     async def _kill(self, node: int) -> None:
+        if node not in self.running:
+            return  # it is about to be back, or was killed already
         worker, life = self.workers.pop(node), self.running.pop(node)
         worker.process.kill()
         await worker.process.wait()
         life.ended_at = time.time()
 
     async def _restart(self, node: int) -> None:
+        if node not in self.running:
+            return
         worker, life = self.workers.pop(node), self.running.pop(node)
-        life.ended_at = time.time()
+        life.ended_at, life.politely = time.time(), True
         await worker.ask("leave")
         await worker.process.wait()
         await self._start(node, await self._spawn_worker(), self._seeds(len(self.lives)), life.life + 1)
@@ -306,7 +317,7 @@ class Cluster:
         for task in self._others:
             task.cancel()
         await asyncio.gather(*self._others, return_exceptions=True)
-        for worker in self._workers():
+        for worker in self.spawned:
             with suppress(ProcessLookupError):
                 worker.process.kill()
             await worker.process.wait()
@@ -330,6 +341,7 @@ class Cluster:
             env={**os.environ, "PYTHONHASHSEED": "0"},
         )
         worker = Worker(process)
+        self.spawned.append(worker)
         worker.listening = asyncio.create_task(worker.listen())
         return worker
 

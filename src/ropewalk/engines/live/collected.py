@@ -50,6 +50,7 @@ class Collected:
 
     def __init__(self, lives: Iterable[Life]) -> None:
         self.ends = {(life.node, life.life): FOREVER if life.ended_at is None else life.ended_at for life in lives}
+        self.politely = {(life.node, life.life) for life in lives if life.politely}
         self.stages: dict[str, Stage] = {}
         self.published: dict[int, Published] = {}
         self.delivered: dict[int, dict[Key, Delivered]] = {}  # by event
@@ -108,8 +109,12 @@ class Collected:
     def _is_in(
         self, event: Published, topic: int, got: dict[int, Any] | dict[Key, Delivered], lasting: list[Key]
     ) -> bool:
-        """Its publisher is there to see to it, or somebody on the topic has it."""
-        return event.by in lasting or any(self._follows(key, topic, event.at) for key in lasting if key in got)
+        """Its publisher is there to see to it, has handed it on before it left, or somebody on the topic has it."""
+        return (
+            event.by in lasting
+            or event.by in self.politely
+            or any(self._follows(key, topic, event.at) for key in lasting if key in got)
+        )
 
     def _follows(self, key: Key, topic: int, since: float) -> bool:
         """Whether it does so to the end."""

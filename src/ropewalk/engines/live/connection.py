@@ -3,17 +3,27 @@
 import asyncio
 import socket
 import ssl
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from ropewalk.engines.live.frames import BYE, HEADER, PING, TOPICS, Lanes, Splitter, frame
-from ropewalk.engines.live.frames import MOST_CONTROL_WAITING as MOST_WAITING
+from ropewalk.engines.live.frames import (
+    BYE,
+    HEADER,
+    MOST_CONTROL_WAITING,
+    PING,
+    TOPICS,
+    Lanes,
+    Splitter,
+    frame,
+)
 from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError, Terms, refusal
 from ropewalk.engines.live.identity import id_of, key_in
 from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
 AT_ONCE = 65_536  # ours, bytes: handed to the system at a time; what waits beyond it can still be overtaken
+TCP_NOTSENT_LOWAT = 25  # of Linux; Python names it from 3.12 on
 UNACKNOWLEDGED = 20_000  # ours, milliseconds
 REFUSAL = 1.0  # ours, seconds: how long somebody who is refused may take to hear of it
 FAREWELL = 2.0  # ours, seconds: how long a link that is closed may take to send what waits
@@ -24,7 +34,7 @@ class Ending:
     """Why a connection is no more: in the words of the protocols, and in more."""
 
     cause: Cause
-    why: str  # closed, left, reset, frozen, refused, unreachable, evicted, garbled, replaced
+    why: str  # closed, left, reset, frozen, refused, unreachable, evicted, garbled, replaced, crossed
 
 
 @dataclass(slots=True)
@@ -185,7 +195,7 @@ class Connection(asyncio.Protocol):
         else:
             self.lanes.put(kind, body)
             self.owner.counts.count(message.kind, len(body) + HEADER)
-        if self.lanes.control_bytes > MOST_WAITING:
+        if self.lanes.control_bytes > MOST_CONTROL_WAITING:
             self.loop.call_soon(self.abort, Ending("failed", "evicted: it is too slow"))
         self._schedule()
         return sent
@@ -198,8 +208,8 @@ class Connection(asyncio.Protocol):
 
     def ping(self) -> None:
         """Say that this end lives, ahead of all that waits."""
-        self.owner.counts.pings += 1
         if not self.paused:
+            self.owner.counts.pings += 1
             self._write(frame(PING, b""))
 
     def close(self, cause: Cause) -> None:
@@ -311,7 +321,13 @@ class Connection(asyncio.Protocol):
 
 
 def _prepare(socket_: socket.socket | None) -> None:
-    """A second net under the heartbeat, where the system has one: what is not acknowledged for long breaks the link."""
+    """Where the system can.
+
+    A second net under the heartbeat: what is not acknowledged for long breaks the link. And the system takes no more than it can soon
+    send: what it has taken can neither be overtaken nor recalled.
+    """
     if socket_ is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
         socket_.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         socket_.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED)
+    if socket_ is not None and sys.platform == "linux":
+        socket_.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, AT_ONCE)

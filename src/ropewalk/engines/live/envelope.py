@@ -1,19 +1,25 @@
 """What a published event looks like inside: what somebody had to say, and a signature if its publisher gave one.
 
-The signature is over the event's id, its topics and what is said, so nobody can pass it off as another event, or on another
-topic. Whose it is, is a hash of the key: the publisher that the event names must be the one whose key it is.
+The signature is over the event's topics, what is said, and when. The id of a signed event is a hash of the same and of the
+key, so nobody can pass anything else off under it; ids of signed events and of others never meet. Whose it is, is a hash of the
+key: the publisher that the event names must be the one whose key it is. What was signed long ago is not taken: ids are forgotten after
+a while, and it could come again.
 """
 
 from dataclasses import dataclass
+from hashlib import blake2b
 
 from ropewalk.engines.live.identity import KEY_BYTES, Identity, id_of, is_signed
 from ropewalk.protocols.contract import Event
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 
 PLAIN, SIGNED = b"\0", b"\1"
-SIGNATURE_BYTES = 64
-ENVELOPE = 1 + KEY_BYTES + SIGNATURE_BYTES
+SIGNED_IDS = 1 << 62  # the ids of signed events from here on, those of others below
+TIME_BYTES, SIGNATURE_BYTES = 8, 64
+ENVELOPE = 1 + KEY_BYTES + TIME_BYTES + SIGNATURE_BYTES
 MOST_SAID = MOST_PAYLOAD - ENVELOPE  # bytes: the most that an event can say
+# ours, seconds: between when an event was signed and the clock of who gets it; ids are known for longer, and events kept for less
+STALE = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,33 +27,54 @@ class Letter:
     """What is in an envelope."""
 
     said: bytes
-    public: bytes | None  # the key by which it is signed; None if it is not
-    signature: bytes
+    public: bytes | None = None  # the key by which it is signed; None if it is not
+    at: int = 0  # when, in microseconds since 1970
+    signature: bytes = b""
+
+    def is_in_place(self, event: Event) -> bool:
+        """Whether it can have the event's id at all."""
+        return (self.public is not None) == (event.id >= SIGNED_IDS)
 
     def is_genuine(self, event: Event) -> bool:
         """Whether whoever published the event has signed it. Takes a tenth of a millisecond or two."""
         if self.public is None or id_of(self.public) != event.publisher:
             return False
-        return is_signed(_text(event.id, event.topics, self.said), self.signature, self.public)
+        text = _text(event.topics, self.at, self.said)
+        return event.id == _signed_id(self.public, text) and is_signed(text, self.signature, self.public)
+
+    def is_stale(self, now: float) -> bool:
+        """Whether it was signed too long ago, or says so of a time that is yet to come; `now` in seconds since 1970."""
+        return self.public is not None and abs(now - self.at / 1e6) > STALE
 
 
-def seal(event: int, topics: tuple[int, ...], said: bytes, signer: Identity | None) -> bytes:
-    """The payload of an event, signed if there is somebody to do it."""
-    if signer is None:
-        return PLAIN + said
-    return SIGNED + signer.public + signer.sign(_text(event, topics, said)) + said
+def sealed(publisher: Identity, topics: tuple[int, ...], said: bytes, number: int) -> Event:
+    """An event as it is sent, unsigned. `number` is nobody else's."""
+    return Event(number % SIGNED_IDS, publisher.id, topics, PLAIN + said)
+
+
+def signed(publisher: Identity, topics: tuple[int, ...], said: bytes, at: int) -> Event:
+    """The same, signed; `at` in microseconds since 1970, and never twice the same: else what is said twice is one event."""
+    text = _text(topics, at, said)
+    letter = publisher.public + at.to_bytes(TIME_BYTES, "big") + publisher.sign(text)
+    return Event(_signed_id(publisher.public, text), publisher.id, topics, SIGNED + letter + said)
 
 
 def unseal(payload: bytes) -> Letter | None:
     """What is in a payload; None if that is nothing that a node has sealed."""
     if payload[:1] == PLAIN:
-        return Letter(payload[1:], None, b"")
+        return Letter(payload[1:])
     if payload[:1] != SIGNED or len(payload) < ENVELOPE:
         return None
-    public, signature = payload[1 : 1 + KEY_BYTES], payload[1 + KEY_BYTES : ENVELOPE]
-    return Letter(payload[ENVELOPE:], public, signature)
+    time_at, signature_at = 1 + KEY_BYTES, 1 + KEY_BYTES + TIME_BYTES
+    at = int.from_bytes(payload[time_at:signature_at], "big")
+    return Letter(payload[ENVELOPE:], payload[1:time_at], at, payload[signature_at:ENVELOPE])
 
 
-def _text(event: int, topics: tuple[int, ...], said: bytes) -> bytes:
-    numbers = b"".join(number.to_bytes(8, "big") for number in (event, len(topics), *topics))
+def _text(topics: tuple[int, ...], at: int, said: bytes) -> bytes:
+    numbers = b"".join(number.to_bytes(8, "big") for number in (at, len(topics), *topics))
     return b"ropewalk event " + numbers + said
+
+
+def _signed_id(public: bytes, text: bytes) -> int:
+    hashed = blake2b(public + text, digest_size=8, person=b"ropewalk event").digest()
+    return SIGNED_IDS | int.from_bytes(hashed, "big") % SIGNED_IDS

@@ -22,7 +22,10 @@ MOST_FRAME = 73_728  # ours: a message without an event fits, and a piece
 PIECE_HEADER = 4  # bytes: the stream that it is of in two, the kind of its message, what follows it
 MORE, LAST, NEVER_MIND = range(3)  # what follows a piece; after the last of these the rest does not come
 MOST_PIECES = -(-MOST_MESSAGE // PIECE_BYTES)  # of one message
-MOST_UNFINISHED = 4 * MOST_MESSAGE  # ours, bytes: of messages that have not come whole
+MOST_STREAMS = (
+    4  # ours: messages of which some pieces were sent, on one connection; other large ones wait for one of them to end
+)
+MOST_UNFINISHED = MOST_STREAMS * MOST_MESSAGE  # bytes: of messages that have not come whole
 MOST_WAITING = 8 * 1024 * 1024  # ours, bytes: of events that wait to be sent on one connection
 MOST_CONTROL_WAITING = (
     4 * 1024 * 1024
@@ -123,7 +126,7 @@ class Lanes:
         self._control: deque[bytes] = deque()
         # by kind and event in each topic; only topics that have something, whose turn is next first
         self._by_topic: dict[int, dict[tuple[int, int], _Waiting]] = {}
-        self._streams: set[int] = set()  # of messages of which some pieces were sent; one a topic at the most
+        self._streams: set[int] = set()  # of messages of which some pieces were sent; MOST_STREAMS
         self.control_bytes = self.event_bytes = 0
 
     def __bool__(self) -> bool:
@@ -169,9 +172,8 @@ class Lanes:
             size += len(taken[-1])
             self.control_bytes -= len(taken[-1])
         while self._by_topic and size < most:
-            topic, lane = next(iter(self._by_topic.items()))
-            del self._by_topic[topic]
-            key, waiting = next(iter(lane.items()))
+            topic, key, waiting = self._next()
+            lane = self._by_topic.pop(topic)
             taken.append(self._cut(waiting))
             size += len(taken[-1])
             if not waiting.rest:
@@ -179,6 +181,15 @@ class Lanes:
             if lane:
                 self._by_topic[topic] = lane
         return taken
+
+    def _next(self) -> tuple[int, tuple[int, int], _Waiting]:
+        """Whose turn it is: a topic, and what is first there."""
+        for topic, lane in self._by_topic.items():
+            key, waiting = next(iter(lane.items()))
+            begun = waiting.stream is not None or len(waiting.rest) <= PIECE_BYTES
+            if begun or len(self._streams) < MOST_STREAMS:
+                return topic, key, waiting
+        raise AssertionError("as many large messages as there may be are under way, and none of them waits")
 
     def _cut(self, waiting: _Waiting) -> bytes:
         """The next frame of it."""

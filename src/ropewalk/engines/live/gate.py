@@ -3,7 +3,8 @@
 An event is judged once, when it comes first, before the machine knows of it: what is not let in is neither delivered nor
 passed on. What was judged is known by its id and by what it says: else whoever sends rubbish under the id of an event would
 have the event itself refused. Signatures are checked in a thread, since one takes longer than all else that is done about an
-event.
+event. Of an event that somebody objects to the machine is told, so that it does not ask for it; of one that is not genuine it is not, since
+the id may be that of one that is.
 
 An event for which a slow reader has no room is not let in yet: some wait here. Of those beyond that it is as if their senders
 had only offered them: when there is room again, the machine is told of the offers, and asks. What comes from a stranger is
@@ -12,6 +13,7 @@ left out: its publisher tries again.
 
 import asyncio
 import logging
+import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -26,6 +28,9 @@ Verdict = Literal["accept", "ignore", "reject"]
 """Let it in; leave it out; leave it out and count it against whoever sent it."""
 Judge = Callable[[int, Event, Letter], "Verdict | Awaitable[Verdict]"]
 """What somebody says about an event on a topic."""
+
+Outcome = Verdict | Literal["forged"]
+Seconds = Callable[[], float]
 
 MOST_JUDGED = 65_536  # ours: verdicts that are remembered, as many as ids of events are
 MOST_HELD_BYTES = 8 * 1_048_576  # ours: of events that wait for room
@@ -43,12 +48,19 @@ log = logging.getLogger(__name__)
 class Gate:
     """Stands before one machine."""
 
-    def __init__(self, let_in: Callable[[Contact, Any], None], send_away: Callable[[Contact], None]) -> None:
-        self.let_in, self.send_away = let_in, send_away
-        self.judges: dict[int, Judge] = {}  # by topic
+    def __init__(
+        self,
+        let_in: Callable[[Contact, Any], None],
+        refuse: Callable[[Contact, int], None],
+        send_away: Callable[[Contact], None],
+        judges: dict[int, Judge] | None = None,
+        clock: Seconds = time.time,
+    ) -> None:
+        self.let_in, self.refuse, self.send_away, self.clock = let_in, refuse, send_away, clock
+        self.judges = {} if judges is None else judges  # by topic
         self.is_full: Callable[[tuple[int, ...]], bool] = lambda _: False  # whether who reads a topic has no room
         self.counts: dict[str, int] = {}  # of what was not let in, by why
-        self._verdicts: OrderedDict[bytes, Verdict] = OrderedDict()  # MOST_JUDGED
+        self._verdicts: OrderedDict[bytes, Outcome] = OrderedDict()  # MOST_JUDGED
         self._held: dict[int, deque[tuple[Contact, Push]]] = {}  # by a topic whose reader is slow; MOST_HELD_BYTES
         self._waiting: set[int] = set()  # the events in there
         self._held_bytes = 0
@@ -71,8 +83,8 @@ class Gate:
 
     def _carried(self, sender: Contact, message: Push | Inject) -> None:
         event, letter = message.event, unseal(message.event.payload)
-        if letter is None:
-            self._decided(sender, message, "reject")
+        if letter is None or not letter.is_in_place(event):
+            self._decided(sender, message, "forged")
             return
         if letter.public is None and self.judges.keys().isdisjoint(event.topics):
             self._decided(sender, message, "accept")
@@ -118,7 +130,9 @@ class Gate:
     async def _judge(self, key: bytes, sender: Contact, message: Push | Inject, letter: Letter) -> None:
         event = message.event
         genuine = letter.public is None or await asyncio.to_thread(letter.is_genuine, event)
-        verdict: Verdict = "accept" if genuine else "reject"
+        verdict: Outcome = "accept" if genuine else "forged"
+        if genuine and letter.is_stale(self.clock()):
+            verdict = "ignore"
         for topic in event.topics:
             judge = self.judges.get(topic)
             if judge is not None and verdict == "accept":
@@ -139,10 +153,12 @@ class Gate:
             return "ignore"
         return verdict
 
-    def _decided(self, sender: Contact, message: Push | Inject, verdict: Verdict) -> None:
+    def _decided(self, sender: Contact, message: Push | Inject, verdict: Outcome) -> None:
         if verdict != "accept":
             self._count(verdict)
-            if verdict == "reject":
+            if verdict != "forged":
+                self.refuse(sender, message.event.id)
+            if verdict != "ignore":
                 self._reject(sender)
         elif not self.is_full(message.event.topics):
             self.let_in(sender, message)

@@ -29,6 +29,9 @@ T = TypeVar("T")
 Drawn = Annotated[bytes, Meta(min_length=NONCE, max_length=NONCE)]
 Text = Annotated[str, Meta(max_length=MOST_TEXT)]
 Shown = Annotated[bytes, Meta(max_length=64)]
+HEARTBEAT = 1.0  # ours, seconds: whoever has said nothing else for half of that says that it lives
+LONGEST_HEARTBEAT = 60.0  # ours, seconds
+Heartbeat = Annotated[float, Meta(gt=0.0, le=LONGEST_HEARTBEAT)]
 
 
 class Hello(msgspec.Struct, array_like=True):
@@ -51,6 +54,7 @@ class Proof(msgspec.Struct, array_like=True):
     nonce: Drawn
     signature: Shown
     member: Shown  # that it knows the network's secret
+    heartbeat: Heartbeat = HEARTBEAT  # seconds until it says that it lives
 
 
 class Welcome(msgspec.Struct, array_like=True):
@@ -59,6 +63,7 @@ class Welcome(msgspec.Struct, array_like=True):
     address: Text
     incarnation: Drawn
     member: Shown
+    heartbeat: Heartbeat = HEARTBEAT
 
 
 class Refused(msgspec.Struct, array_like=True):
@@ -81,6 +86,7 @@ class Terms:
     secret: bytes = b""  # of the network, if it has one
     admits: Callable[[bytes], bool] = lambda _: True  # whom, by public key
     certified: bool = False  # whether a caller's certificate must hold its key, too
+    heartbeat: float = HEARTBEAT  # seconds until it says that it lives
     incarnation: bytes = field(default_factory=lambda: token_bytes(NONCE))  # another at every start
 
 
@@ -91,6 +97,7 @@ class Other:
     contact: Contact
     public: bytes
     incarnation: bytes
+    heartbeat: float
 
 
 class Called:
@@ -126,14 +133,17 @@ class Called:
         if not terms.admits(proof.public):
             raise RefusedError("it is not on the list.")
         self.proof = proof
-        return Other(Contact(id_of(proof.public), proof.address), proof.public, proof.incarnation)
+        contact = Contact(id_of(proof.public), proof.address)
+        return Other(contact, proof.public, proof.incarnation, proof.heartbeat)
 
     def welcome(self) -> tuple[int, bytes]:
         """What makes the link be up."""
         assert self.proof is not None
         seen = _bound(self.certificate, self.proof.nonce, self.proof.version, self.terms.protocol)
         member = _member(self.terms.secret, b"called", seen, self.proof.public)
-        return WELCOME, _ENCODER.encode(Welcome(self.terms.address, self.terms.incarnation, member))
+        return WELCOME, _ENCODER.encode(
+            Welcome(self.terms.address, self.terms.incarnation, member, self.terms.heartbeat)
+        )
 
 
 class Caller:
@@ -177,7 +187,15 @@ class Caller:
         public, signature = terms.identity.public, terms.identity.sign(seen)
         member = _member(terms.secret, b"caller", seen, public)
         proof = Proof(
-            self.version, terms.protocol, public, terms.address, terms.incarnation, self.nonce, signature, member
+            self.version,
+            terms.protocol,
+            public,
+            terms.address,
+            terms.incarnation,
+            self.nonce,
+            signature,
+            member,
+            terms.heartbeat,
         )
         return PROOF, _ENCODER.encode(proof)
 
@@ -186,7 +204,7 @@ class Caller:
         if not compare_digest(welcome.member, _member(self.terms.secret, b"called", seen, self.terms.identity.public)):
             raise RefusedError("it is of another network.")
         contact = Contact(id_of(self.public), welcome.address or self.address)
-        return Other(contact, self.public, welcome.incarnation)
+        return Other(contact, self.public, welcome.incarnation, welcome.heartbeat)
 
 
 def refusal(why: str) -> tuple[int, bytes]:

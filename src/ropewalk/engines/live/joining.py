@@ -34,28 +34,27 @@ class Joining:
         if not missing:
             self._join(())
         while self.bootstrap:
-            reached = [contact for address in list(missing) for contact in await self._greet(address, missing)]
-            if reached:
-                self._join(tuple(reached))
-            elif not self.bootstrap:
+            await asyncio.gather(*(self._greet(address, missing) for address in list(missing)))
+            if not self.bootstrap:
                 self._join(())  # it was told of nobody but itself
             await asyncio.sleep(delay if missing else RETRY[1])
             delay = min(RETRY[1], 2 * delay)
             if not missing and not self.transport.links:
                 missing, delay = list(self.bootstrap), RETRY[0]
 
-    async def _greet(self, address: str, missing: list[str]) -> list[Contact]:
+    async def _greet(self, address: str, missing: list[str]) -> None:
+        """All at a time, so that who answers does not wait for who does not."""
         try:
-            found = [await self.transport.greet(address)]
+            contact = await self.transport.greet(address)
         except ItselfError:
             self.bootstrap.remove(address)
-            found = []
         except (RopewalkError, OSError) as error:
             self.unreached = str(error).rstrip(".") or type(error).__name__
             log.info("bootstrap node %s is not there yet: %s", address, self.unreached)
-            return []
+            return
+        else:
+            self._join((contact,))
         missing.remove(address)
-        return found
 
     def _join(self, seeds: tuple[Contact, ...]) -> None:
         self.driver.tell(Join(seeds, self.secret))

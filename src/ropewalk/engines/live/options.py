@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ropewalk.engines.live.handshake import HEARTBEAT, LONGEST_HEARTBEAT
 from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identity, of_cluster
-from ropewalk.engines.live.transport import HEARTBEAT
+from ropewalk.engines.live.transport import place
 from ropewalk.errors import InputError, UsageError
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.stan.settings import Settings
@@ -33,8 +34,12 @@ class Options:
     events: EventSettings = field(default=LIVE_EVENTS)
 
     def __post_init__(self) -> None:
-        if self.heartbeat <= 0:
-            raise UsageError(f"heartbeat is {self.heartbeat}, but must be above 0 seconds.")
+        if not 0 < self.heartbeat <= LONGEST_HEARTBEAT:
+            raise UsageError(
+                f"heartbeat is {self.heartbeat}, but must be above 0 seconds, and at most {LONGEST_HEARTBEAT:.0f}."
+            )
+        if self.advertise is not None:
+            advertised("", 0, self.advertise)
         for key in self.allow or ():
             try:
                 sound = len(bytes.fromhex(key)) == KEY_BYTES
@@ -61,6 +66,9 @@ def refuse_unreachable(host: str, said: str | None) -> None:
 
 def advertised(host: str, port: int, said: str | None) -> str:
     """Where others reach it."""
-    if said is not None:
-        return said if said.rpartition(":")[2].isdecimal() and ":" in said else f"{said}:{port}"
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    if said is None:
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    bare = said.count(":") > 1 and not said.startswith("[")  # a number of the sixth version, and nothing else
+    found = f"[{said}]:{port}" if bare else said if said.rpartition("]")[2].count(":") else f"{said}:{port}"
+    place(found)
+    return found

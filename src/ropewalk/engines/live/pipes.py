@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ropewalk.engines.live.api import Node, UndeliverableError
+from ropewalk.engines.live.envelope import MOST_SAID
 from ropewalk.engines.live.metrics import Endpoint
 from ropewalk.engines.live.subscriptions import Event, Subscription
 from ropewalk.engines.live.telemetry import Telemetry
@@ -20,6 +21,7 @@ from ropewalk.errors import InputError
 
 STANDARD_OUTPUT = 1
 AHEAD = 1024  # ours: lines that are read before they can be published
+MOST_LINE = 4 * MOST_SAID  # ours, bytes: whatever is longer says more than an event can, however it is written
 
 
 async def run_until_stopped(
@@ -48,8 +50,11 @@ async def run_until_stopped(
 
 async def write_events(
     node: Node, subscribe: Callable[[], Subscription], as_bytes: Callable[[Event], bytes], most: int | None
-) -> int:
-    """Write every event that comes, until there were so many, nobody reads, or somebody says that it is enough; how many."""
+) -> tuple[int, int]:
+    """Write every event that comes, until there were so many, nobody reads, or somebody says that it is enough.
+
+    How many, and how many were lost because they were not written in time.
+    """
     count, pen = 0, Pen()
     async with stoppable() as stopped, node:
         events = subscribe()
@@ -65,16 +70,25 @@ async def write_events(
                 break
         stopping.cancel()
         await asyncio.gather(stopping, return_exceptions=True)
-    return count
+    return count, events.dropped
 
 
 async def publish_lines(
-    node: Node, read: Callable[[], bytes], topics: tuple[str, ...], *, as_json: bool, failed: Callable[[str], None]
+    node: Node,
+    read: Callable[[], bytes],
+    topics: tuple[str, ...],
+    *,
+    failed: Callable[[str], None],
+    as_json: bool = False,
+    whole: bool = False,
 ) -> tuple[int, int, bool]:
-    """Publish every line that comes; how many, how many did not get into all their topics, and whether it was stopped."""
+    """Publish every line that comes, or all of it as one event if it is to stay `whole`.
+
+    How many, how many did not get into all their topics, and whether it was stopped.
+    """
     count = lost = 0
     async with stoppable() as stopped, node:
-        async for number, line in _lines(read, stopped):
+        async for number, line in _lines(read, stopped, whole=whole):
             payload, told = _read(line, number, topics) if as_json else (line, topics)
             try:
                 await node.publish(payload, told)
@@ -163,7 +177,7 @@ async def _close_when(stopped: asyncio.Event, events: Subscription) -> None:
     await events.close()
 
 
-async def _lines(read: Callable[[], bytes], stopped: asyncio.Event) -> AsyncIterator[tuple[int, bytes]]:
+async def _lines(read: Callable[[], bytes], stopped: asyncio.Event, *, whole: bool) -> AsyncIterator[tuple[int, bytes]]:
     """Lines, without their ends, as they come. They are read in a thread: a file cannot be waited for."""
     loop = asyncio.get_running_loop()
     room, found = threading.Semaphore(AHEAD), asyncio.Queue[bytes | None]()
@@ -175,11 +189,11 @@ async def _lines(read: Callable[[], bytes], stopped: asyncio.Event) -> AsyncIter
     def reading() -> None:
         with suppress(RuntimeError, OSError):  # the loop, or the file, is closed: nobody reads on
             rest = b""
-            while data := read():
-                *lines, rest = (rest + data).split(b"\n")
+            while len(rest) <= MOST_LINE and (data := read()):
+                *lines, rest = [rest + data] if whole else (rest + data).split(b"\n")
                 for line in lines:
                     put(line.removesuffix(b"\r"))
-            if rest:
+            if rest or whole:
                 put(rest)
             put(None)
 

@@ -82,6 +82,10 @@ class Subscription:
             self._news.set()
             self._end(self)
 
+    def left_over(self) -> Event | None:
+        """The next of those that have come, if there is one."""
+        return self._waiting.popleft() if self._waiting else None
+
     def __aiter__(self) -> AsyncIterator[Event]:
         """Every event, as it comes."""
         return self

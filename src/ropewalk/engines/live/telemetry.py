@@ -56,7 +56,7 @@ class Telemetry:
         sent |= {"ping": (counts.pings, 4 * counts.pings)}
         for kind, (messages, size) in sent.items():
             before = self._sent.get(kind, (0, 0))
-            if messages > before[0]:
+            if (messages, size) != before:
                 more = {"messages": messages - before[0], "bytes": size - before[1]}
                 self._write("traffic", stage=name, node=me, kind=kind, at=at, **more)
         self._sent = sent

@@ -20,15 +20,14 @@ from ropewalk.engines.live.wire import Codec, WireError
 from ropewalk.errors import InputError, RopewalkError, UsageError
 from ropewalk.protocols.contract import Cause, Contact, Message
 
-HEARTBEAT = 1.0  # ours, seconds: whoever has said nothing else for half of that says that it lives
-FROZEN = 2.5  # ours, heartbeats: whoever has not been heard for so long is gone
+FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
 UNANSWERED = 5.0  # ours, seconds: how long a call may take, with all handshakes
 MOST_CALLING = (
     16  # ours: calls at a time, the others wait for their turn: handshakes are dear, and a crowd of them times out
 )
 CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours may take to hang up
 MOST_STRANGERS = 256  # ours: callers that are yet to be let in; more are turned away
-MOST_LINKS = 4096  # ours: connections in all, well below what a system usually allows
+MOST_LINKS = 4096  # ours: connections in all; half of what the system allows, if that is fewer
 MOST_COUNTED = 4096  # ours: pairs of node and topic whose lost events are counted apart
 MOST_PORT = 65_535
 log = logging.getLogger(__name__)
@@ -62,11 +61,10 @@ class Transport:
         self,
         terms: Terms,
         codec: Codec,
-        cluster: ClusterCertificate | None,
-        heartbeat: float,
+        cluster: ClusterCertificate | None = None,
         call_from: str | None = None,
     ) -> None:
-        self.terms, self.codec, self.heartbeat = terms, codec, heartbeat
+        self.terms, self.codec, self.heartbeat = terms, codec, terms.heartbeat
         self.call_from = None if call_from is None else (call_from, 0)
         self.served, self.calling, self.certificate = contexts(terms.identity, cluster)
         self.counts = Counts()
@@ -82,6 +80,8 @@ class Transport:
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
         self._calling = asyncio.Semaphore(MOST_CALLING)
         self._server: asyncio.Server | None = None
+        self._closed = False
+        self.most_links = _most_links()
         self._tasks: set[asyncio.Task[None]] = set()
 
     # What its owner asks for
@@ -153,6 +153,7 @@ class Transport:
 
     async def close(self) -> None:
         """End everything. Whoever still has a link is told that this node leaves."""
+        self._closed = True
         if self._server is not None:
             self._server.close()
         for call in list(self.calls.values()):
@@ -170,14 +171,21 @@ class Transport:
 
     def recognised(self, connection: Connection, other: Other) -> None:
         """Whoever was called is there; who calls may be let in."""
-        if connection.dialled:
-            self._install(connection)
-        else:
+        known = self.links.get(other.contact.id)
+        if not connection.dialled:
             self._spawn(self._admit(connection, other))
+        elif known is not None and not known.dialled and _is_same(known, other) and self._yields_to(other):
+            connection.twin = known.contact
+            connection.abort(Ending("closed", "crossed"))
+        else:
+            self._install(connection)
 
     def arrived(self, connection: Connection) -> None:
         """Somebody calls."""
-        if len(self.strangers) >= MOST_STRANGERS or len(self.links) >= MOST_LINKS:
+        if self._closed:
+            connection.abort()
+            return
+        if len(self.strangers) >= MOST_STRANGERS or len(self.links) >= self.most_links:
             connection.refuse("there are too many others.")
             return
         self.strangers[connection] = None
@@ -195,6 +203,10 @@ class Transport:
             del self.links[connection.contact.id]
             self.down(connection.contact, ending)
 
+    def _yields_to(self, other: Other) -> bool:
+        """Of two calls that cross, that of the smaller id stands."""
+        return other.contact.id < self.terms.identity.id
+
     def linked_with(self, node: int) -> Contact | None:
         """Whether there is a link with a node already."""
         connection = self.links.get(node)
@@ -211,7 +223,7 @@ class Transport:
         try:
             async with self._calling:
                 await self._dial(contact.id, contact.address, call)
-        except (RopewalkError, OSError) as error:  # a TimeoutError is an OSError
+        except (RopewalkError, OSError, ValueError) as error:  # a TimeoutError is an OSError, a wrong name a ValueError
             log.debug("no link with %x at %s: %s", contact.id, contact.address, error)
             if self.calls.get(contact.id) is call:
                 del self.calls[contact.id]
@@ -242,6 +254,8 @@ class Transport:
             if call.connection is not None:
                 call.connection.abort()
             raise
+        if connection.twin is not None:
+            raise RefusedError("it is linked already.")
         if connection.is_itself:
             raise ItselfError(f"{address} is this node itself.")
         if not connection.up:
@@ -257,7 +271,8 @@ class Transport:
         known = self.links.get(node)
         if known is not None and known.dialled and mine < node and _is_same(known, other):
             await connection.is_gone_within(CROSSED)
-        if connection.ending is not None or connection.gone.is_set():
+        if connection.ending is not None or connection.gone.is_set() or self._closed:
+            connection.abort()
             return
         call = self.calls.pop(node, None)
         if call is not None:
@@ -308,10 +323,14 @@ class Transport:
         for connection in list(self.links.values()):
             if held_up:
                 connection.heard_at = now
-            elif now - connection.heard_at > FROZEN * self.heartbeat:
+            elif now - connection.heard_at > FROZEN * self._beats(connection):
                 connection.abort(Ending("failed", "frozen"))
             elif now - connection.said_at >= self.heartbeat / 2:
                 connection.ping()
+
+    def _beats(self, connection: Connection) -> float:
+        """How often one end at least says that it lives."""
+        return max(self.heartbeat, connection.other.heartbeat if connection.other is not None else 0.0)
 
     def _count(self, why: str) -> None:
         self.endings[why] = self.endings.get(why, 0) + 1
@@ -323,12 +342,32 @@ class Transport:
         return task
 
 
+def _most_links() -> int:
+    """Every connection takes a descriptor, and others must be left."""
+    try:
+        import resource  # noqa: PLC0415  not everywhere
+    except ImportError:
+        return MOST_LINKS
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_LINKS if allowed == resource.RLIM_INFINITY else min(MOST_LINKS, allowed // 2)
+
+
 def place(address: str) -> tuple[str, int]:
     """The host and port of `host:port`, or of `[host]:port`."""
     host, colon, port = address.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > MOST_PORT:
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not port.isdecimal() or int(port) > MOST_PORT or not _is_host(host):
         raise UsageError(f"{address!r} is no place to call: say HOST:PORT.")
-    return host.removeprefix("[").removesuffix("]"), int(port)
+    return host, int(port)
+
+
+def _is_host(host: str) -> bool:
+    """Whether it can be the name or the number of a machine, as far as can be told without asking."""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return False
+    return host.isprintable() and " " not in host
 
 
 def _is_same(known: Connection, other: Other) -> bool:

@@ -34,7 +34,8 @@ async def test_who_is_killed_while_it_restarts_or_is_frozen_ends_no_run(tmp_path
 
 @alive
 async def test_a_cluster_that_cannot_start_leaves_no_process_behind(tmp_path: Path) -> None:
-    cluster = Cluster(MEMBERS, SETTINGS, 1, tmp_path / "missing", processes=3)
+    (tmp_path / "taken").touch()  # no folder, so nothing can be kept in it
+    cluster = Cluster(MEMBERS, SETTINGS, 1, tmp_path / "taken", processes=3)
     with pytest.raises(RunError):
         async with cluster:
             await cluster.begin({})

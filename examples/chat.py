@@ -45,4 +45,9 @@ if __name__ == "__main__":
     parser.add_argument("--listen", default="127.0.0.1:0")
     parser.add_argument("--bootstrap", action="append", default=[])
     told = parser.parse_args()
-    asyncio.run(chat(told.name, told.room, ropewalk.Node(told.listen, told.bootstrap)))
+    try:
+        asyncio.run(chat(told.name, told.room, ropewalk.Node(told.listen, told.bootstrap)))
+    except KeyboardInterrupt:
+        pass
+    except ropewalk.RopewalkError as error:
+        sys.exit(f"chat: {error}")

@@ -12,18 +12,26 @@ if TYPE_CHECKING:
     from ropewalk.engines.live.subscriptions import Event as Event
     from ropewalk.engines.live.subscriptions import SlowConsumerError as SlowConsumerError
     from ropewalk.engines.live.subscriptions import Subscription as Subscription
+    from ropewalk.errors import InputError as InputError
+    from ropewalk.errors import RopewalkError as RopewalkError
+    from ropewalk.errors import RunError as RunError
+    from ropewalk.errors import UsageError as UsageError
 
 __version__ = "0.1.0"
 
 _LATER = {  # loaded when they are asked for: whoever only counts links needs no TLS
     "BlockingNode": "ropewalk.engines.live.blocking",
     "Event": "ropewalk.engines.live.subscriptions",
+    "InputError": "ropewalk.errors",
     "Node": "ropewalk.engines.live.api",
     "NotRunningError": "ropewalk.engines.live.api",
     "Options": "ropewalk.engines.live.options",
+    "RopewalkError": "ropewalk.errors",
+    "RunError": "ropewalk.errors",
     "SlowConsumerError": "ropewalk.engines.live.subscriptions",
     "Subscription": "ropewalk.engines.live.subscriptions",
     "UndeliverableError": "ropewalk.engines.live.api",
+    "UsageError": "ropewalk.errors",
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 import ropewalk
 from ropewalk.engines.live.api import NotRunningError
 from ropewalk.engines.live.gate import Verdict
-from ropewalk.errors import InputError, UsageError
+from ropewalk.errors import RunError, UsageError
 from waiting import wait_until
 
 
@@ -79,7 +79,7 @@ def test_what_goes_wrong_is_raised_where_it_was_asked() -> None:
     with pytest.raises(ropewalk.UndeliverableError), ropewalk.BlockingNode() as node:
         node.publish(b"x", ["nobody"])
     taken = ropewalk.BlockingNode()
-    with taken, pytest.raises(InputError, match="nobody can listen"):
+    with taken, pytest.raises(RunError, match="nobody can listen"):
         ropewalk.BlockingNode(listen=taken.address).start()
     assert not any(thread.name == "ropewalk node" for thread in threading.enumerate())
 

@@ -14,7 +14,7 @@ from ropewalk.engines.live.api import NotRunningError, UndeliverableError
 from ropewalk.engines.live.envelope import MOST_SAID, sealed, signed
 from ropewalk.engines.live.identity import Identity, topic_of
 from ropewalk.engines.live.subscriptions import SlowConsumerError, Subscription, WhenFull
-from ropewalk.errors import InputError, UsageError
+from ropewalk.errors import UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.dissemination.messages import Push
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
@@ -416,6 +416,28 @@ async def test_a_bootstrap_node_that_does_not_answer_holds_up_nobody() -> None:
 
 
 @alive
+async def test_who_follows_publishes_and_leaves_at_once_is_heard() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        events = [node.subscribe("news") for node in (a, b)]
+        await settled(a, b, topic=NEWS)
+        async with Node(bootstrap=[a.address], options=FAST) as c, c.subscribe("news"):
+            await c.publish(b"bye", ["news"])
+        for each in events:
+            assert [event.payload for event in await read(each, 1)] == [b"bye"]
+
+
+@alive
+async def test_a_bootstrap_node_that_is_not_there_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.api.JOINED", 0.5)
+    async with Node(bootstrap=["127.0.0.1:1"], options=FAST) as node:
+        for _ in range(20):  # half a second in all
+            with pytest.raises(UndeliverableError, match=r"127\.0\.0\.1:1: nobody listens there"):
+                await node.publish(b"x", ["news"])
+        assert asyncio.get_running_loop().time() - node._started_at < 5
+
+
+@alive
 async def test_who_starts_again_has_joined_nobody_yet() -> None:
     async with AsyncExitStack() as stack:
         (a,) = await network(stack, 1)
@@ -492,7 +514,7 @@ async def test_leaving_can_be_cut_short_and_gone_on_with() -> None:
 @alive
 async def test_a_node_that_cannot_start_leaves_nothing_behind() -> None:
     before = asyncio.all_tasks()
-    with pytest.raises(InputError, match="must say where others reach it"):
+    with pytest.raises(UsageError, match="must say where others reach it"):
         await Node(listen="0.0.0.0:0").start()
     assert asyncio.all_tasks() == before
 
@@ -636,6 +658,22 @@ async def test_a_list_of_public_keys_lets_nobody_else_in(tmp_path: Path) -> None
 def test_what_makes_no_sense_is_said(wrong: dict, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         Options(**wrong)
+
+
+@alive
+async def test_values_of_a_wrong_kind_are_said(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="must be a list of addresses"):
+        Node(bootstrap="127.0.0.1:7000")
+    with pytest.raises(UsageError, match="a secret is a str, but must be bytes"):
+        Options(secret="text")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="names nobody"):
+        Options(allow=frozenset())
+    async with Node(options=Options(identity=str(tmp_path))) as node:  # type: ignore[arg-type]
+        for wrong in (["news"], 1, "", "\udcff"):
+            with pytest.raises(UsageError, match="a topic is"):
+                node.subscribe(wrong)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="a payload is a str, but must be bytes"):
+            await node.publish("x", ["news"])  # type: ignore[arg-type]
 
 
 @alive

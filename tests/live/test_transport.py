@@ -18,7 +18,7 @@ from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import Identity
 from ropewalk.engines.live.transport import Transport, place
 from ropewalk.engines.live.wire import Codec
-from ropewalk.errors import InputError, UsageError
+from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Contact, Event
 from ropewalk.protocols.dissemination.messages import Push
@@ -385,7 +385,7 @@ def _connections_of(*found: Station) -> list[Connection]:
 @alive
 async def test_a_taken_port_is_said() -> None:
     async with stations(1) as (a,):
-        with pytest.raises(InputError, match=r"nobody can listen at 127\.0\.0\.1"):
+        with pytest.raises(RunError, match=r"nobody can listen at 127\.0\.0\.1"):
             await Station().transport.listen("127.0.0.1", int(a.me.address.rpartition(":")[2]))
 
 

@@ -81,11 +81,11 @@ MUTANTS = [
     Mutant(
         Injections,
         "fire",
-        'return self._report(injected.event, timer.topic, "no member of the topic could be reached")',
+        'return self._report(injected.event, timer.topic, "no member of the topic could be reached, or none had room")',
         "return []",
         "everybody gets it",
     ),
-    Mutant(stan.Node, "_take_in", "self._hand_on(event.topic, now) +", "", "everybody gets it"),
+    Mutant(stan.Node, "_obey", "self._hand_on(command.topic, now) +", "", "everybody gets it"),
     Mutant(Injections, "publish", "len(self.open) >= MOST_INJECTED or", "", "caches bounded"),
     Mutant(Injections, "_remember", "if len(self.entrances) > MOST_ENTRANCES:", "if False:", "caches bounded"),
     # discovery

@@ -25,7 +25,7 @@ USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
 
 @click.command(
     epilog="Example: ropewalk cluster town --publish 200 --topics-per-event 2. Faults, in periods: kill:30%@8, freeze:10%@8+2,"
-    " partition:50%@8+6, restart@8; several with commas between."
+    " and with --discover partition:50%@8+6, restart@8; several with commas between."
 )
 @click.argument("folder", metavar="DIR", type=options.FOLDER)
 @options.seed

@@ -39,5 +39,5 @@ def command(**told: Any) -> None:
     def shown(port: int) -> None:
         say(f"metrics at http://127.0.0.1:{port}/metrics, health at /health.")
 
-    run(run_until_stopped(node, ready, said.get("telemetry"), said.get("metrics"), shown))
+    run(run_until_stopped(node, ready, said.get("telemetry"), said.get("metrics"), shown, say))
     say("left.")

@@ -1,5 +1,7 @@
 """Options of the verbs that run a live node, and the node that they describe."""
 
+import os
+import stat
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +13,8 @@ import click
 from ropewalk.cli import options
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.identity import ClusterCertificate
-from ropewalk.engines.live.options import LIVE, Options
+from ropewalk.engines.live.options import LIVE, Options, is_public_key
+from ropewalk.engines.live.transport import MOST_PORT
 from ropewalk.errors import InputError, UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -38,7 +41,7 @@ def of_nodes(command: Command) -> Command:
             click.option("--certificate", type=FILE, help="This node's certificate."),
             click.option("--key", type=FILE, help="Its Ed25519 key."),
             click.option("--sign/--no-sign", default=None, help="Sign what it publishes.  [default: off]"),
-            click.option("--heartbeat", type=float, help="Seconds until it says that it lives.  [default: 1]"),
+            click.option("--heartbeat", type=float, help="Seconds within which it says twice that it lives.  [default: 1]"),
             click.option("--period", type=float, help=f"Seconds from one walk to the next.  [default: {LIVE.period:g}]"),
             click.option("--config", type=FILE, help="A TOML file that says all of this; what is given besides counts more."),
             options.debug,
@@ -59,7 +62,7 @@ def node_of(told: dict[str, Any]) -> tuple[Node, dict[str, Any]]:
     if "secret_file" in said:
         chosen["secret"] = _secret(said["secret_file"])
     if "allow_file" in said:
-        chosen["allow"] = frozenset(_text(said["allow_file"]).split())
+        chosen["allow"] = _allowed(said["allow_file"])
     settings = replace(LIVE, period=said["period"]) if "period" in said else LIVE
     node_options = Options(cluster=cluster, settings=settings, **chosen)
     return Node(None if listen == "none" else listen, said.get("bootstrap", ()), node_options), said
@@ -79,17 +82,21 @@ def _configured(path: Path | None) -> dict[str, Any]:
             raise InputError(f"{path} says {name!r}, which means nothing here; it may say: {', '.join(KNOWN)}.")
         kind = KNOWN[key]
         if not isinstance(value, (int, float) if kind is float else kind) or (
-            kind is float and isinstance(value, bool)
+            kind in (float, int) and isinstance(value, bool)
         ):
-            raise InputError(f"{path} says {name} = {value!r}, which must be a {_words(kind)}.")
+            raise InputError(f"{path} says {name} = {value!r}, which must be {_words(kind)}.")
         if isinstance(value, list) and not all(isinstance(item, str) for item in value):
             raise InputError(f"{path} says {name} = {value!r}, which must be a list of texts in quotes.")
+        if key == "metrics" and value not in range(MOST_PORT + 1):
+            raise InputError(f"{path} says {name} = {value}, which must be a port, from 0 to {MOST_PORT}.")
         found[key] = path.parent / str(value) if key in PATHS else value
     return found
 
 
 def _words(kind: type) -> str:
-    return {str: "text in quotes", list: "list", bool: "true or false", float: "number", int: "whole number"}[kind]
+    return {
+        str: "a text in quotes", list: "a list", bool: "true or false", float: "a number", int: "a whole number",
+    }[kind]  # fmt: skip
 
 
 def _cluster(said: dict[str, Any]) -> ClusterCertificate | None:
@@ -101,8 +108,23 @@ def _cluster(said: dict[str, Any]) -> ClusterCertificate | None:
     return ClusterCertificate(said["authority"], said["certificate"], said["key"])
 
 
+def _allowed(path: Path) -> frozenset[str]:
+    """Public keys, one a line; what follows a # is for readers."""
+    found = set()
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        key = line.partition("#")[0].strip()
+        if key and not is_public_key(key):
+            raise InputError(f"{path}, line {number}: {key!r} is no public key: it takes 64 hex digits.")
+        found.update([key] if key else [])
+    if not found:
+        raise InputError(f"{path} names no public key, so nobody could get in.")
+    return frozenset(found)
+
+
 def _secret(path: Path) -> bytes:
     secret = _text(path).strip().encode()
+    if os.name == "posix" and path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+        raise InputError(f"{path} can be read by others; chmod 600 it.")
     if not secret:
         raise InputError(f"{path} is empty, but must hold the network's secret.")
     return secret

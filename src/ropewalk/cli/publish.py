@@ -2,7 +2,6 @@
 
 import io
 import os
-import signal
 import sys
 from functools import partial
 from typing import Any
@@ -37,13 +36,15 @@ def command(topics: tuple[str, ...], message: str | None, json_lines: bool, **to
     node, said = node_of(told)
     if not said.get("bootstrap"):
         raise UsageError("nobody would hear it: add --bootstrap HOST:PORT of a node that is there.")
+    if message is None and sys.stdin is None:
+        raise UsageError("standard input is closed, so there is nothing to publish; say it with --message.")
     said_so = io.BytesIO((message or "").encode())
-    read = partial(os.read, sys.stdin.fileno(), LOT) if message is None else partial(said_so.read, LOT)
     whole = message is not None
+    read = partial(said_so.read, LOT) if whole else partial(os.read, sys.stdin.fileno(), LOT)
     published, lost, stopped = run(publish_lines(node, read, topics, as_json=json_lines, whole=whole, failed=say))
-    say(f"published {published - lost} of {published} events.")
     if stopped:
-        say("interrupted: what came after that was not published.")
-        raise click.exceptions.Exit(128 + signal.SIGINT)
+        say(f"interrupted after {published} events: what came after that was not published.")
+        raise click.exceptions.Exit(128 + stopped)
     if lost:
         raise RunError(f"{lost} of {published} events did not get into all their topics.")
+    say(f"published {published} events.")

@@ -1,5 +1,6 @@
 """`ropewalk subscribe`: every event becomes a line on standard output."""
 
+import sys
 from typing import Any, get_args
 
 import click
@@ -9,6 +10,7 @@ from ropewalk.cli.talk import say
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.pipes import as_line, write_events
 from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+from ropewalk.errors import UsageError
 
 
 @click.command(epilog="Example: ropewalk subscribe news --listen 127.0.0.1:7000")
@@ -46,5 +48,7 @@ def command(
     def as_bytes(event: Event) -> bytes:
         return as_line(event) if json_lines else event.payload
 
-    got, dropped = run(write_events(node, subscribe, as_bytes, count))
+    if sys.stdout is None:
+        raise UsageError("standard output is closed, so events cannot be written; give it something to write to.")
+    got, dropped = run(write_events(node, subscribe, as_bytes, count, say))
     say(f"{got} events{f', {dropped} dropped' if dropped else ''}; left.")

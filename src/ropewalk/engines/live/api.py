@@ -15,14 +15,14 @@ from contextlib import suppress
 from dataclasses import replace
 from secrets import token_bytes
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from ropewalk.engines.live.connection import Ending
 from ropewalk.engines.live.driver import Driver
 from ropewalk.engines.live.envelope import MOST_SAID, Letter, sealed, signed, unseal
 from ropewalk.engines.live.gate import Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
-from ropewalk.engines.live.identity import topic_of
+from ropewalk.engines.live.identity import locked, topic_of
 from ropewalk.engines.live.joining import Joining
 from ropewalk.engines.live.options import Options, advertised, identity_of, refuse_unreachable
 from ropewalk.engines.live.subscriptions import BUFFER, Event, SlowConsumerError, Subscription, WhenFull
@@ -44,11 +44,13 @@ from ropewalk.protocols.contract import (
 )
 from ropewalk.protocols.dissemination.messages import Inject, Push
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
+from ropewalk.protocols.stan.node import Node as StanNode
 from ropewalk.protocols.stan.settings import NAME
 from ropewalk.seeds import chance
 
 ROOM = 5.0  # ours, seconds: how long publishing waits for slow neighbours; what they have no room for then is counted
-JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node
+JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
+HANDED_ON = 5.0  # ours, seconds: how long leaving waits for a first neighbour, to hand on what nobody else has
 MOST_CAME = 65_536  # ours: events of which copies are counted
 BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent what was rejected
 MOST_BANNED = 1024  # ours: of those
@@ -79,7 +81,11 @@ class Node:
     ) -> None:
         self.options = options or Options()
         self._listen = None if listen is None else place(listen)
+        if isinstance(bootstrap, str):
+            raise UsageError(f"bootstrap is {bootstrap!r}, but must be a list of addresses: say [{bootstrap!r}].")
         self.bootstrap = tuple(bootstrap)
+        if listen is None and not self.bootstrap:
+            raise UsageError("a node that nobody can call and that calls nobody is alone; give it a bootstrap node.")
         for address in self.bootstrap:
             place(address)
         self.identity = identity_of(self.options)
@@ -92,6 +98,8 @@ class Node:
         self._salt = token_bytes(8)
         self._running = self._left = False
         self._joining: Joining | None = None
+        self._started_at = 0.0
+        self._lock: IO[bytes] | None = None  # of its identity, while it runs
         self._emptied = asyncio.Event()  # somebody has read something
         self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
         self.address = ""
@@ -113,6 +121,11 @@ class Node:
         """Its public key, in hex: what goes on the list of allowed nodes of others."""
         return self.identity.public.hex()
 
+    @property
+    def unreached(self) -> str:
+        """Why the last bootstrap node could not be reached."""
+        return self._joining.unreached if self._joining is not None else ""
+
     # Coming and going
 
     async def start(self) -> Self:
@@ -120,8 +133,19 @@ class Node:
         if self._running:
             return self
         self._left = False
+        self._started_at = asyncio.get_running_loop().time()
         self.joined.clear()
         options = self.options
+        if options.identity is not None:
+            self._lock = locked(options.identity)
+        try:
+            await self._begin(options)
+        except BaseException:
+            self._unlock()
+            raise
+        return self
+
+    async def _begin(self, options: Options) -> None:
         allowed = None if options.allow is None else {bytes.fromhex(key) for key in options.allow}
 
         def admits(public: bytes) -> bool:
@@ -153,12 +177,17 @@ class Node:
         self._running = True
         if options.settings.discover:
             self._joining = Joining(self.transport, self.driver, self.bootstrap, options.secret, self.joined)
-        return self
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     async def leave(self) -> None:
         """Say good-bye: what nobody else has yet is handed on, and subscriptions end."""
         if self._left or not self._running:
             return
+        await self._hand_on()
         self._left, self._running = True, False
         for subscriptions in list(self._subscriptions.values()):
             for subscription in list(subscriptions):
@@ -173,6 +202,25 @@ class Node:
             self._left, self._running = False, True  # it was cut short: who calls again goes on with it
             raise
 
+    async def _hand_on(self) -> None:
+        """Wait a little for somebody to take what was published here, where nobody has so far."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + HANDED_ON
+        while self.bootstrap and self._unheard() and loop.time() < deadline:  # noqa: ASYNC110  the machine tells nobody
+            await asyncio.sleep(HANDED_ON / 100)
+        unheard = self._unheard() if self.bootstrap else 0
+        if unheard:
+            log.warning(
+                "nobody else may have got what was published here on %d topics: nobody was found there", unheard
+            )
+
+    def _unheard(self) -> int:
+        """On how many topics events wait for a first neighbour, or for somebody to let them in."""
+        machine = self.driver.machine
+        assert isinstance(machine, StanNode)
+        alone = [topic for topic in machine.topics if not machine.neighbours.around(topic)]
+        return sum(bool(machine.events.unspread(topic)) for topic in alone) + len(machine.injections.open)
+
     async def _go(self) -> None:
         if self._joining is not None:
             await self._joining.close()
@@ -180,6 +228,7 @@ class Node:
         self.driver.tell(Leave())
         self.driver.stop()
         await self.transport.close()
+        self._unlock()
 
     async def __aenter__(self) -> Self:
         """Start."""
@@ -246,6 +295,9 @@ class Node:
         named = {topic_of(topic): topic for topic in topics}
         if not named or len(named) > MOST_TOPICS:
             raise UsageError(f"an event has {len(named)} topics, but must have from 1 to {MOST_TOPICS}.")
+        if not isinstance(payload, bytes | bytearray | memoryview):
+            raise UsageError(f"a payload is a {type(payload).__name__}, but must be bytes: encode it.")
+        payload = bytes(payload)
         if len(payload) > MOST_SAID:
             raise UsageError(f"an event of {len(payload)} bytes is too large: {MOST_SAID} are carried at the most.")
         return f"{await self.publish_on(payload, named):016x}"
@@ -254,10 +306,10 @@ class Node:
         """As `publish`, with ids of topics."""
         if self._joining is not None and not all(self.driver.machine.follows(topic) for topic in topics):
             try:
-                async with asyncio.timeout(JOINED):
+                async with asyncio.timeout_at(self._started_at + JOINED):
                     await self.joined.wait()
             except TimeoutError:
-                why = f"no bootstrap node could be reached ({self._joining.unreached})"
+                why = f"no bootstrap node could be reached ({self.unreached})"
                 raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
         await self._room(topics)
         self._must_run()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
+from typing import IO
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
@@ -65,6 +66,24 @@ class Identity:
         return self.key.sign(text)
 
 
+def locked(folder: Path) -> IO[bytes] | None:
+    """Keep others from being the same node, for as long as the file that is returned is open; None where that cannot be done."""
+    try:
+        import fcntl  # noqa: PLC0415  not everywhere
+    except ImportError:
+        return None
+    try:
+        file = (folder / KEY_FILE).open("rb")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise InputError(f"the identity in {folder} is in use: a node that is there already has it.") from None
+    except OSError:
+        return None  # the file system knows no locks
+    return file
+
+
 def id_of(public: bytes) -> int:
     """The node whose public key this is."""
     return int.from_bytes(blake2b(public, digest_size=8, person=b"ropewalk node").digest(), "big") >> 1
@@ -72,6 +91,12 @@ def id_of(public: bytes) -> int:
 
 def topic_of(name: str) -> int:
     """The id of the topic that is called so."""
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"a topic is {name!r}, but must have a name, as text.")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"a topic is {name!r}, but must be text in UTF-8.") from None
     return int.from_bytes(blake2b(name.encode(), digest_size=8, person=b"ropewalk topic").digest(), "big") >> 1
 
 
@@ -151,8 +176,30 @@ def of_cluster(cluster: ClusterCertificate) -> Identity:
         raise InputError(f"{cluster.certificate} holds no certificate in PEM.") from None
     found = certificate.public_key()
     if not isinstance(found, Ed25519PublicKey) or public_bytes(found) != identity.public:
-        raise UsageError(f"{cluster.certificate} is not for the key in {cluster.key}; give both of one node.")
+        raise InputError(f"{cluster.certificate} is not for the key in {cluster.key}; give both of one node.")
+    if not certificate.not_valid_before_utc <= datetime.now(UTC) <= certificate.not_valid_after_utc:
+        ends = certificate.not_valid_after_utc
+        raise InputError(
+            f"{cluster.certificate} is not valid now (until {ends:%Y-%m-%d %H:%M} UTC); have another made."
+        )
+    _refuse_foreign(cluster, certificate)
     return identity
+
+
+def _refuse_foreign(cluster: ClusterCertificate, certificate: x509.Certificate) -> None:
+    try:
+        authorities = x509.load_pem_x509_certificates(cluster.authority.read_bytes())
+    except OSError as error:
+        raise InputError(f"the authority {cluster.authority} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise InputError(f"{cluster.authority} holds no certificate in PEM.") from None
+    for authority in authorities:
+        try:
+            certificate.verify_directly_issued_by(authority)
+        except (ValueError, TypeError, InvalidSignature):
+            continue
+        return
+    raise InputError(f"{cluster.certificate} was not signed by {cluster.authority}.")
 
 
 def _load_cluster(context: ssl.SSLContext, cluster: ClusterCertificate) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.transport import ItselfError, Transport
+from ropewalk.engines.live.transport import ItselfError, Transport, in_words
 from ropewalk.errors import RopewalkError
 from ropewalk.protocols.contract import Contact, Join
 
@@ -48,8 +48,8 @@ class Joining:
             contact = await self.transport.greet(address)
         except ItselfError:
             self.bootstrap.remove(address)
-        except (RopewalkError, OSError) as error:
-            self.unreached = str(error).rstrip(".") or type(error).__name__
+        except (RopewalkError, OSError, ValueError) as error:
+            self.unreached = in_words(error, address)
             log.info("bootstrap node %s is not there yet: %s", address, self.unreached)
             return
         else:

@@ -1,6 +1,8 @@
 """The event loop that live nodes run on: uvloop where it is installed, since connections take a fifth of the memory there."""
 
 import asyncio
+import signal
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -13,9 +15,46 @@ def new_loop() -> asyncio.AbstractEventLoop:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run this to its end, as asyncio.run does."""
+    """Run this to its end, as asyncio.run does.
+
+    A signal that the process handles ends it by cancelling it, and is handled afterwards: raised in the middle of anything, as a
+    lock that is held, it would leave that as it is.
+    """
     with asyncio.Runner(loop_factory=_factory()) as runner:
-        return runner.run(work)
+        interrupted: list[int] = []
+        try:
+            return runner.run(_interruptible(work, interrupted))
+        except asyncio.CancelledError:
+            if not interrupted:
+                raise
+    signal.raise_signal(interrupted[0])
+    raise KeyboardInterrupt
+
+
+async def _interruptible(work: Coroutine[Any, Any, T], interrupted: list[int]) -> T:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    caught = [number for number in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(number))]
+    former = {number: signal.getsignal(number) for number in caught}
+
+    def cancel(number: int) -> None:
+        give_back()  # a second one goes as it usually does
+        interrupted.append(number)
+        task.cancel()
+
+    def give_back() -> None:
+        for each, handler in former.items():
+            loop.remove_signal_handler(each)
+            signal.signal(each, handler)
+        former.clear()
+
+    if threading.current_thread() is threading.main_thread():
+        for number in caught:
+            loop.add_signal_handler(number, cancel, number)
+    try:
+        return await work
+    finally:
+        give_back()
 
 
 def _factory() -> Callable[[], asyncio.AbstractEventLoop]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from ropewalk.engines.live.handshake import HEARTBEAT, LONGEST_HEARTBEAT
 from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identity, of_cluster
 from ropewalk.engines.live.transport import place
-from ropewalk.errors import InputError, UsageError
+from ropewalk.errors import UsageError
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.stan.settings import Settings
 
@@ -34,6 +34,12 @@ class Options:
     events: EventSettings = field(default=LIVE_EVENTS)
 
     def __post_init__(self) -> None:
+        if self.identity is not None:
+            object.__setattr__(self, "identity", Path(self.identity))  # a text will do
+        if not isinstance(self.secret, bytes):
+            raise UsageError(f"a secret is a {type(self.secret).__name__}, but must be bytes: encode it.")
+        if self.allow is not None and not self.allow:
+            raise UsageError("the list of allowed nodes names nobody; leave it out to let everybody in.")
         if not 0 < self.heartbeat <= LONGEST_HEARTBEAT:
             raise UsageError(
                 f"heartbeat is {self.heartbeat}, but must be above 0 seconds, and at most {LONGEST_HEARTBEAT:.0f}."
@@ -41,14 +47,18 @@ class Options:
         if self.advertise is not None:
             advertised("", 0, self.advertise)
         for key in self.allow or ():
-            try:
-                sound = len(bytes.fromhex(key)) == KEY_BYTES
-            except ValueError:
-                sound = False
-            if not sound:
+            if not is_public_key(key):
                 raise UsageError(f"{key!r} on the list of allowed nodes is no public key: it takes 64 hex digits.")
         if self.identity is not None and self.cluster is not None:
             raise UsageError("a node with a cluster's certificate has its key with it; drop the identity.")
+
+
+def is_public_key(key: str) -> bool:
+    """Whether it can be one: in hex."""
+    try:
+        return len(bytes.fromhex(key)) == KEY_BYTES
+    except ValueError:
+        return False
 
 
 def identity_of(options: Options) -> Identity:
@@ -61,7 +71,7 @@ def identity_of(options: Options) -> Identity:
 def refuse_unreachable(host: str, said: str | None) -> None:
     """A node must say where others reach it, if where it listens does not."""
     if said is None and host in EVERYWHERE:
-        raise InputError(f"a node that listens at {host} must say where others reach it; add --advertise HOST.")
+        raise UsageError(f"a node that listens at {host} must say where others reach it; add --advertise HOST.")
 
 
 def advertised(host: str, port: int, said: str | None) -> str:
@@ -69,6 +79,8 @@ def advertised(host: str, port: int, said: str | None) -> str:
     if said is None:
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     bare = said.count(":") > 1 and not said.startswith("[")  # a number of the sixth version, and nothing else
+    if not said.rpartition(":")[0] and not said.strip(":"):
+        raise UsageError(f"{said!r} is no place at which others reach a node: say HOST or HOST:PORT.")
     found = f"[{said}]:{port}" if bare else said if said.rpartition("]")[2].count(":") else f"{said}:{port}"
     place(found)
     return found

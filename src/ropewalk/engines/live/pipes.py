@@ -17,9 +17,10 @@ from ropewalk.engines.live.envelope import MOST_SAID
 from ropewalk.engines.live.metrics import Endpoint
 from ropewalk.engines.live.subscriptions import Event, Subscription
 from ropewalk.engines.live.telemetry import Telemetry
-from ropewalk.errors import InputError
+from ropewalk.errors import InputError, RunError, UsageError
 
 STANDARD_OUTPUT = 1
+UNREACHED = 5.0  # ours, seconds: after which it is said that no bootstrap node was reached
 AHEAD = 1024  # ours: lines that are read before they can be published
 MOST_LINE = 4 * MOST_SAID  # ours, bytes: whatever is longer says more than an event can, however it is written
 
@@ -30,11 +31,12 @@ async def run_until_stopped(
     telemetry: Path | None = None,
     metrics: int | None = None,
     shown: Callable[[int], None] = lambda _: None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Run a node until somebody says that it is enough; then it leaves. What it does may be written, and shown at a port."""
     watching = Telemetry(node, telemetry) if telemetry is not None else None
     endpoint = Endpoint(node) if metrics is not None else None
-    async with stoppable() as stopped, node:
+    async with stoppable() as stopped, node, _telling(node, say):
         if endpoint is not None and metrics is not None:
             shown(await endpoint.start(metrics))
         if watching is not None:
@@ -46,30 +48,42 @@ async def run_until_stopped(
             await watching.close()
         if endpoint is not None:
             await endpoint.close()
+    if watching is not None and watching.failed:
+        raise RunError(f"telemetry could not be written to {telemetry}: {watching.failed}.")
 
 
 async def write_events(
-    node: Node, subscribe: Callable[[], Subscription], as_bytes: Callable[[Event], bytes], most: int | None
+    node: Node,
+    subscribe: Callable[[], Subscription],
+    as_bytes: Callable[[Event], bytes],
+    most: int | None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> tuple[int, int]:
     """Write every event that comes, until there were so many, nobody reads, or somebody says that it is enough.
 
     How many, and how many were lost because they were not written in time.
     """
     count, pen = 0, Pen()
-    async with stoppable() as stopped, node:
+    wrong: BaseException | None = None
+    async with stoppable() as stopped, node, _telling(node, say):
         events = subscribe()
         stopping = asyncio.ensure_future(_close_when(stopped, events))
         async for event in events:
             writing = asyncio.ensure_future(pen.write(as_bytes(event) + b"\n"))
             await asyncio.wait((writing, stopping), return_when=asyncio.FIRST_COMPLETED)
-            if not writing.done() or writing.exception() is not None:
+            if not writing.done():
                 writing.cancel()
+                break
+            wrong = writing.exception()
+            if wrong is not None:
                 break
             count += 1
             if count == most:
                 break
         stopping.cancel()
         await asyncio.gather(stopping, return_exceptions=True)
+    if isinstance(wrong, OSError) and not isinstance(wrong, BrokenPipeError):  # whoever read it may go
+        raise RunError(f"an event could not be written to standard output: {wrong.strerror}; {count} were before it.")
     return count, events.dropped
 
 
@@ -81,22 +95,59 @@ async def publish_lines(
     failed: Callable[[str], None],
     as_json: bool = False,
     whole: bool = False,
-) -> tuple[int, int, bool]:
+) -> tuple[int, int, int]:
     """Publish every line that comes, or all of it as one event if it is to stay `whole`.
 
-    How many, how many did not get into all their topics, and whether it was stopped.
+    How many, how many of them did not get into all their topics, and the number of the signal that stopped it, if one did.
     """
     count = lost = 0
     async with stoppable() as stopped, node:
-        async for number, line in _lines(read, stopped, whole=whole):
-            payload, told = _read(line, number, topics) if as_json else (line, topics)
+        stopping = asyncio.ensure_future(stopped.wait())
+        async for number, line in _lines(read, stopping, whole=whole):
             try:
-                await node.publish(payload, told)
+                payload, told = _read(line, topics) if as_json else (line, topics)
+                publishing = asyncio.ensure_future(node.publish(payload, told))
+                await asyncio.wait((publishing, stopping), return_when=asyncio.FIRST_COMPLETED)
+                if not publishing.done():
+                    publishing.cancel()
+                    break
+                publishing.result()
             except UndeliverableError as error:
                 failed(f"line {number}: {error}")
                 lost += 1
+            except (InputError, UsageError) as error:
+                said = str(error).rstrip(".")
+                raise InputError(f"line {number}: {said}; {count} events were published before it.") from None
             count += 1
-        return count, lost, stopped.is_set()
+        stopping.cancel()
+        return count, lost, stopped.number
+
+
+@asynccontextmanager
+async def _telling(node: Node, say: Callable[[str], None]) -> AsyncIterator[None]:
+    """Say it if a node does not get in, and when it does after all."""
+
+    async def tell() -> None:
+        said, delay = "", UNREACHED
+        while True:
+            try:
+                async with asyncio.timeout(delay):
+                    await node.joined.wait()
+            except TimeoutError:
+                if node.unreached != said:
+                    say(f"no bootstrap node could be reached yet ({node.unreached}); trying on.")
+                    said = node.unreached
+                continue
+            if said:
+                say("a bootstrap node is there now.")
+            return
+
+    telling = asyncio.create_task(tell())
+    try:
+        yield
+    finally:
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
 
 
 class Pen:
@@ -151,25 +202,35 @@ def as_line(event: Event) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode()
 
 
+class Stopped(asyncio.Event):
+    """Set once the process is told to stop."""
+
+    number = 0  # of the signal that told it
+
+
 @asynccontextmanager
-async def stoppable() -> AsyncIterator[asyncio.Event]:
+async def stoppable() -> AsyncIterator[Stopped]:
     """Set when the process is told to stop, politely or by Ctrl-C; a second time it goes as it usually does."""
-    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+    stopped, loop = Stopped(), asyncio.get_running_loop()
     former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def stop() -> None:
+    def stop(told_by: int) -> None:
+        stopped.number = told_by
         stopped.set()
+        give_back()
+
+    def give_back() -> None:
         for number, handler in former.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler)
+        former.clear()
 
     for number in former:
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, stop, number)
     try:
         yield stopped
     finally:
-        if not stopped.is_set():
-            stop()
+        give_back()
 
 
 async def _close_when(stopped: asyncio.Event, events: Subscription) -> None:
@@ -177,57 +238,61 @@ async def _close_when(stopped: asyncio.Event, events: Subscription) -> None:
     await events.close()
 
 
-async def _lines(read: Callable[[], bytes], stopped: asyncio.Event, *, whole: bool) -> AsyncIterator[tuple[int, bytes]]:
+async def _lines(
+    read: Callable[[], bytes], stopping: "asyncio.Future[Any]", *, whole: bool
+) -> AsyncIterator[tuple[int, bytes]]:
     """Lines, without their ends, as they come. They are read in a thread: a file cannot be waited for."""
     loop = asyncio.get_running_loop()
-    room, found = threading.Semaphore(AHEAD), asyncio.Queue[bytes | None]()
+    room, found = threading.Semaphore(AHEAD), asyncio.Queue[bytes | OSError | None]()
 
-    def put(line: bytes | None) -> None:
+    def put(line: bytes | OSError | None) -> None:
         room.acquire()
         loop.call_soon_threadsafe(found.put_nowait, line)
 
-    def reading() -> None:
-        with suppress(RuntimeError, OSError):  # the loop, or the file, is closed: nobody reads on
-            rest = b""
+    threading.Thread(target=_read_lines, args=(read, put, whole), name="ropewalk lines", daemon=True).start()
+    number = 0
+    while True:
+        next_ = asyncio.ensure_future(found.get())
+        await asyncio.wait((next_, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if stopping.done():
+            next_.cancel()
+            return
+        line = next_.result()
+        if line is None:
+            return
+        if isinstance(line, OSError):
+            raise InputError(f"standard input cannot be read: {line.strerror}.")
+        room.release()
+        number += 1
+        yield number, line
+
+
+def _read_lines(read: Callable[[], bytes], put: Callable[[bytes | OSError | None], None], whole: bool) -> None:
+    """Lines one by one, then None; an error if there is one."""
+    rest = b""
+    with suppress(RuntimeError):  # the loop is closed: nobody reads on
+        try:
             while len(rest) <= MOST_LINE and (data := read()):
                 *lines, rest = [rest + data] if whole else (rest + data).split(b"\n")
                 for line in lines:
                     put(line.removesuffix(b"\r"))
-            if rest or whole:
-                put(rest)
-            put(None)
-
-    threading.Thread(target=reading, name="ropewalk lines", daemon=True).start()
-    stopping = asyncio.ensure_future(stopped.wait())
-    number = 0
-    try:
-        while True:
-            next_ = asyncio.ensure_future(found.get())
-            await asyncio.wait((next_, stopping), return_when=asyncio.FIRST_COMPLETED)
-            if not next_.done():
-                next_.cancel()
-                return
-            line = next_.result()
-            if line is None:
-                return
-            room.release()
-            number += 1
-            yield number, line
-    finally:
-        stopping.cancel()
+        except OSError as error:
+            put(error)
+        if rest or whole:
+            put(rest)
+        put(None)
 
 
-def _read(line: bytes, number: int, topics: tuple[str, ...]) -> tuple[bytes, tuple[str, ...]]:
+def _read(line: bytes, topics: tuple[str, ...]) -> tuple[bytes, tuple[str, ...]]:
     """What a line of JSON says: a payload, and topics if they are others than usual."""
     try:
         said = json.loads(line)
-        payload = (
-            base64.b64decode(said["payload64"], validate=True) if "payload64" in said else said["payload"].encode()
-        )
+        (key,) = said.keys() - {"topics"}
+        payload = base64.b64decode(said[key], validate=True) if key == "payload64" else said["payload"].encode()
         named = said.get("topics", topics)
         told = (named,) if isinstance(named, str) else tuple(str(topic) for topic in named)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
-            f'line {number} is no event; say {{"payload": "..."}} or {{"payload64": "..."}}, and "topics": ["..."] if they differ.'
+            'it is no event; say {"payload": "..."} or {"payload64": "..."}, and "topics": ["..."] if they differ.'
         ) from None
     return payload, told

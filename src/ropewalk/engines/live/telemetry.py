@@ -27,6 +27,7 @@ class Telemetry:
         self.node, self.life = node, life
         self._sent: dict[str, tuple[int, int]] = {}  # what was counted at the last stage
         self._copies: dict[int, int] = {}  # that came since then, of events that had come before
+        self.failed: str | None = None  # why rows could not be written
         self._ticking: asyncio.Task[None] | None = None
         try:
             self._file = path.open("a", buffering=1)  # a line at a time: who is killed has written what it did
@@ -98,5 +99,6 @@ class Telemetry:
             self._file.write(json.dumps({"table": table, "life": self.life} | row) + "\n")
         except OSError as error:
             log.error("telemetry ends here: %s", error.strerror)  # noqa: TRY400  the disk is full, or gone
+            self.failed = error.strerror
             with suppress(OSError):
                 self._file.close()

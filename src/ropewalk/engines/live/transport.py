@@ -10,6 +10,9 @@ held up gives others the benefit of the doubt.
 
 import asyncio
 import logging
+import os
+import socket
+import ssl
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -17,7 +20,7 @@ from ropewalk.engines.live.connection import Connection, Counts, Ending
 from ropewalk.engines.live.handshake import Other, RefusedError, Terms
 from ropewalk.engines.live.identity import ClusterCertificate, contexts
 from ropewalk.engines.live.wire import Codec, WireError
-from ropewalk.errors import InputError, RopewalkError, UsageError
+from ropewalk.errors import RopewalkError, RunError, UsageError
 from ropewalk.protocols.contract import Cause, Contact, Message
 
 FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
@@ -94,7 +97,8 @@ class Transport:
                 lambda: Connection(self), host, port, ssl=self.served, ssl_handshake_timeout=UNANSWERED, backlog=1024
             )
         except OSError as error:
-            raise InputError(f"nobody can listen at {host}:{port}: {error.strerror or error}.") from None
+            why = os.strerror(error.errno).lower() if error.errno is not None and error.errno > 0 else "it is not here"
+            raise RunError(f"nobody can listen at {host}:{port}: {why}.") from None
         found: int = self._server.sockets[0].getsockname()[1]
         return found
 
@@ -259,7 +263,10 @@ class Transport:
         if connection.is_itself:
             raise ItselfError(f"{address} is this node itself.")
         if not connection.up:
-            raise RefusedError(f"{address}: {connection.ending.why if connection.ending else 'it hung up'}")
+            why = connection.ending.why if connection.ending else "it hung up"
+            if why == "reset" and self.terms.certified:
+                why = "it hung up, as who does not trust this node's certificate would"
+            raise RefusedError(f"{address}: {why}")
         return connection
 
     async def _admit(self, connection: Connection, other: Other) -> None:
@@ -367,7 +374,24 @@ def _is_host(host: str) -> bool:
         host.encode("idna")
     except UnicodeError:
         return False
-    return host.isprintable() and " " not in host
+    return host.isprintable() and not {*host} & {*" /@?#"}
+
+
+def in_words(error: Exception, address: str) -> str:
+    """Why somebody could not be reached."""
+    match error:
+        case RopewalkError():
+            return str(error).rstrip(".")
+        case ConnectionRefusedError():
+            return f"{address}: nobody listens there"
+        case socket.gaierror():
+            return f"{address}: there is no such host"
+        case TimeoutError():
+            return f"{address}: no answer within {UNANSWERED:g} s"
+        case ssl.SSLError():
+            return f"{address}: what is there is no node, or trusts others"
+        case _:
+            return f"{address}: {getattr(error, 'strerror', None) or type(error).__name__}"
 
 
 def _is_same(known: Connection, other: Other) -> bool:

@@ -6,8 +6,10 @@ python -m ropewalk.engines.live.worker
 import asyncio
 import json
 import logging
+import os
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +130,9 @@ async def work() -> None:
     out = sys.stdout.buffer
 
     def write(answer: bytes) -> None:
-        out.write(answer)
-        out.flush()
+        with suppress(BrokenPipeError):  # nobody waits for it any more
+            out.write(answer)
+            out.flush()
 
     worker = Worker()
     answering: set[asyncio.Task[None]] = set()
@@ -140,6 +143,7 @@ async def work() -> None:
         if json.loads(line)["do"] == "leave":
             await task
             return
+    os._exit(1)  # whoever told it is gone, and there is nobody to say good-bye to
 
 
 if __name__ == "__main__":

@@ -112,7 +112,9 @@ class Injections:
             return []
         if injected.attempt >= self.settings.entries:
             del self.open[key]
-            return self._report(injected.event, timer.topic, "no member of the topic could be reached")
+            return self._report(
+                injected.event, timer.topic, "no member of the topic could be reached, or none had room"
+            )
         return self._try(key, now)
 
     def _try(self, key: Key, now: float) -> list[Effect]:

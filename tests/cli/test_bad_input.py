@@ -324,6 +324,26 @@ def test_interrupted_while_real_nodes_run(universe: Path, elsewhere: Path) -> No
 @pytest.mark.parametrize(
     ("told", "said"),
     [
+        ("magnet --ttl 3", "--ttl plays no part in magnet; drop it."),
+        ("stan --degree 3", "--degree plays no part in stan; drop it."),
+        ("scribe --samples 3", "--samples plays no part in scribe; drop it."),
+        ("magnet --keep rounds", "--keep plays no part in magnet; drop it."),
+        ("magnet --publish 3", "--publish plays no part in magnet; drop it."),
+        ("magnet --strict", "--strict plays no part in magnet; drop it."),
+        ("magnet --degree 3", "degree is 3.0, but must be from 4.0"),
+        ("magnet --samples -1", "samples is -1, but must be from 0"),
+        ("magnet --engine sim", "engine 'sim' cannot run magnet; say --engine batch."),
+    ],
+)
+def test_rings_that_make_no_sense(refused, universe: Path, told: str, said: str) -> None:
+    protocol, *words = told.split()
+    code, sentence = refused("simulate", protocol, str(universe), *words)
+    assert (code, sentence[: len(said)]) == (2, said)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
         ("--faults kill", "--faults says 'kill'; say for instance kill:30%@20"),
         ("--faults kill:30%@8", "a kill at 8 ends after the last of 8 rounds; use more, or have it earlier."),
         ("--faults kill:30%@4 --processes 2", "--processes plays no part where nodes are killed"),

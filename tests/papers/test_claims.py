@@ -43,7 +43,22 @@ SMALL = {
     "B-P1": "holds",
     "B-P2": "holds",
     "B-S1": "holds",
+    "M-F2": "holds",
+    "M-F3a": "holds",
+    "M-F3b": "holds",
+    "M-F4a": "holds",
+    "M-F4b": "holds",
+    "M-F5": "holds in part",
+    "M-F6": "holds",
     "M-F7": "holds",
+    "M-F8a": "holds",
+    "M-F8b": "holds",
+    "M-W": "holds",
+    "M-C1": "holds",
+    "M-C2": "holds",
+    "M-C3": "holds",
+    "M-C4": "holds",
+    "M-C6": "holds",
 }
 # Real nodes, whose runs are never twice the same: where views end around the simulated ones is chance
 LIVE = {"B-F6a-live": ("holds", "holds in part"), "B-F6b": ("holds",)}

@@ -29,7 +29,7 @@ def models(draw: st.DrawFn) -> HierarchicalTopics:
 @settings(max_examples=50)
 @given(models(), st.integers(0, 2**63 - 1))
 def test_everybody_has_a_topic_every_topic_somebody_and_the_mean_is_met(model: HierarchicalTopics, seed: int) -> None:
-    nodes, topics = model.pairs(seed)
+    nodes, topics = model.all_pairs(seed)
     assert nodes.size == round(model.nodes * model.subscriptions_per_node)
     assert len(set(zip(nodes.tolist(), topics.tolist(), strict=True))) == nodes.size
     assert set(nodes[: model.initial].tolist()) == set(range(model.nodes))
@@ -38,33 +38,33 @@ def test_everybody_has_a_topic_every_topic_somebody_and_the_mean_is_met(model: H
 
 @REPEATS
 def test_no_topic_is_followed_twice_however_repeats_are_treated(repeats: Any) -> None:
-    nodes, topics = replace(SMALL, repeats=repeats).pairs(1)
+    nodes, topics = replace(SMALL, repeats=repeats).all_pairs(1)
     assert len(set(zip(nodes.tolist(), topics.tolist(), strict=True))) == nodes.size
     assert nodes.size == SMALL.wanted if repeats != "counted" else SMALL.initial < nodes.size < SMALL.wanted
 
 
 def test_same_seed_same_universe_other_seed_another() -> None:
-    assert np.array_equal(SMALL.pairs(1), SMALL.pairs(1))
-    assert not np.array_equal(SMALL.pairs(1), SMALL.pairs(2))
+    assert np.array_equal(SMALL.all_pairs(1), SMALL.all_pairs(1))
+    assert not np.array_equal(SMALL.all_pairs(1), SMALL.all_pairs(2))
 
 
 def test_the_first_subscriptions_follow_the_law_by_rank() -> None:
     model = replace(SMALL, subscriptions_per_node=16.0, initial_share=0.5, exponent=1.0, leaves="ranked")
-    popularity = np.bincount(model.pairs(1)[1][: model.initial])
+    popularity = np.bincount(model.all_pairs(1)[1][: model.initial])
     extra = popularity - 1  # beyond the home of each
     assert extra[8:16].sum() == pytest.approx(extra[16:32].sum(), rel=0.15)  # 1/x: as many in each octave
     assert extra[32:64].sum() == pytest.approx(extra[64:128].sum(), rel=0.15)
 
 
 def test_a_density_of_exponent_two_is_a_rank_of_exponent_one() -> None:
-    by_rank = replace(SMALL, exponent=1.0).pairs(1)
-    assert np.array_equal(replace(SMALL, law="density", exponent=2.0).pairs(1), by_rank)
+    by_rank = replace(SMALL, exponent=1.0).all_pairs(1)
+    assert np.array_equal(replace(SMALL, law="density", exponent=2.0).all_pairs(1), by_rank)
 
 
 def test_with_homophily_nodes_stay_close_to_home() -> None:
     def mean_distance(homophily: float) -> float:
         model = replace(SMALL, homophily=homophily, repeats="avoided", initial_share=0.0)
-        nodes, topics = model.pairs(1)
+        nodes, topics = model.all_pairs(1)
         home = topics[:256]  # that of node i is the i-th
         return float(np.mean([int(t ^ home[n]).bit_length() for n, t in zip(nodes[256:], topics[256:], strict=True)]))
 
@@ -72,17 +72,17 @@ def test_with_homophily_nodes_stay_close_to_home() -> None:
 
 
 def test_places_of_the_tree_beyond_the_last_topic_stay_empty() -> None:
-    assert replace(SMALL, topics=200).pairs(1)[1].max() == 199
+    assert replace(SMALL, topics=200).all_pairs(1)[1].max() == 199
 
 
 def test_a_universe_whose_first_topics_are_all_full_is_given_up() -> None:
     with pytest.raises(RunError, match="lower the exponent"):
-        replace(SMALL, initial_share=1.0, exponent=8.0).pairs(1)
+        replace(SMALL, initial_share=1.0, exponent=8.0).all_pairs(1)
 
 
 @REPEATS
 def test_strong_homophily_does_not_stall(repeats: Any) -> None:
-    nodes, topics = replace(SMALL, homophily=8.0, repeats=repeats).pairs(1)
+    nodes, topics = replace(SMALL, homophily=8.0, repeats=repeats).all_pairs(1)
     assert nodes.size == SMALL.wanted or repeats == "counted"
     assert len(set(zip(nodes.tolist(), topics.tolist(), strict=True))) == nodes.size
 
@@ -90,7 +90,7 @@ def test_strong_homophily_does_not_stall(repeats: Any) -> None:
 @pytest.mark.parametrize("repeats", ["redrawn", "avoided"])
 def test_everybody_can_follow_everything(repeats: Any) -> None:
     model = HierarchicalTopics(nodes=5, topics=6, subscriptions_per_node=6, repeats=repeats)
-    assert len(set(zip(*(column.tolist() for column in model.pairs(1)), strict=True))) == 30
+    assert len(set(zip(*(column.tolist() for column in model.all_pairs(1)), strict=True))) == 30
 
 
 def test_weights_are_drawn_in_proportion() -> None:
@@ -119,10 +119,10 @@ def test_leaving_out_steps_in_vain_changes_no_odds() -> None:
         nodes=6, topics=7, subscriptions_per_node=3.0, initial_share=0.0, homophily=1.0, leaves="ranked"
     )
     rng, runs = np.random.default_rng(1), 1500
-    first = list(zip(*(column[: model.initial].tolist() for column in model.pairs(1)), strict=True))[:6]
+    first = list(zip(*(column[: model.initial].tolist() for column in model.all_pairs(1)), strict=True))[:6]
     # The seventh topic draws its node: let the reference draw it, too.
     literal = [stepwise(model, rng, [*first, (int(rng.integers(6)), 6)]) for _ in range(runs)]
-    ours = [model.pairs(seed)[1] for seed in range(runs)]
+    ours = [model.all_pairs(seed)[1] for seed in range(runs)]
     mean_literal, mean_ours = (
         np.mean([np.bincount(run, minlength=7) for run in some], axis=0) for some in (literal, ours)
     )

@@ -11,7 +11,7 @@ from ropewalk.cli.spark import spark_for
 from ropewalk.cli.table import show_run
 from ropewalk.cli.talk import Talk, opening_line, say, show_json
 from ropewalk.engines.contract import FINAL, INITIAL, KEEPS, Keep
-from ropewalk.engines.job import Job
+from ropewalk.engines.job import Job, Order
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import Executed, execute, settings_of, usual_place
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
@@ -49,7 +49,7 @@ def of_runs(publish: str, keep: str) -> Callable[[Command], Command]:
 
 def carry_out(
     universe: Store,
-    job: Job,
+    job: Order,
     *,
     out: Path | None,
     overwrite: bool,

@@ -1,5 +1,6 @@
 """`ropewalk simulate PROTOCOL DIR`: run a protocol on a stored universe, store the tables, show the numbers."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -8,10 +9,11 @@ import click
 from ropewalk.cli import options
 from ropewalk.cli.runs import SHOWN, carry_out, kept_of, of_runs, refuse_of_events
 from ropewalk.engines.contract import KEEPS, Engine, Keep
-from ropewalk.engines.job import Job
+from ropewalk.engines.job import Job, Order
 from ropewalk.errors import UsageError
-from ropewalk.experiments.run import FROM_WORKLOAD, chosen
+from ropewalk.experiments.run import FROM_WORKLOAD, chosen, of_protocol
 from ropewalk.protocols.catalogue import PROTOCOLS, Entry, find
+from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.stan.settings import NAME, STRICT, WALKING, Settings
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
@@ -35,6 +37,7 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
 )
 @options.seed
 @options.each(options.of_fields(Settings(), dict.fromkeys(FROM_WORKLOAD, "as the workload says") | OF_ENGINES))
+@options.each(options.of_fields(MagnetSettings()))
 @click.option("--strict", is_flag=True, help="Insist on the protocol as printed: refuse what was added to it.")
 @click.option(
     "--partitions",
@@ -61,12 +64,16 @@ def command(
     """Run a protocol on a workload (the store DIR), store its tables, show its numbers."""
     shown = {name: told.pop(name) for name in SHOWN}
     entry = _entry(protocol, engine)
-    for name in entry.ignored:
-        if told[name] is not None:
-            raise UsageError(f"--{name} plays no part in {protocol}; drop it.")
+    told = _of_protocol(entry, told)
     engine = cast("Engine", engine)
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
+    if entry.settings is not Settings:
+        _refuse_of_rings(protocol, keep, publish, strict, fitness)
+        settings = of_protocol(protocol, told)
+        job = Order(settings=settings, seed=seed, protocol=protocol, fitness=False, partitions=partitions)
+        carry_out(universe, job, **shown)
+        return
     settings = chosen(universe, told, engine, protocol)
     if settings.schedule not in entry.schedules:
         raise UsageError(
@@ -97,6 +104,22 @@ def _entry(protocol: str, engine: str) -> Entry:
     if engine == "live":
         raise UsageError("engine live is real nodes on this machine: say `ropewalk cluster` for that.")
     return find(protocol, engine)
+
+
+def _of_protocol(entry: Entry, told: dict[str, Any]) -> dict[str, Any]:
+    """Of all that can be told, what is told to a protocol; what would be told in vain is refused."""
+    known = {field.name for field in fields(entry.settings)} - set(entry.ignored)
+    for name, value in told.items():
+        if value is not None and name not in known:
+            raise UsageError(f"--{name.replace('_', '-')} plays no part in {entry.name}; drop it.")
+    return {name: told.get(name) for name in (field.name for field in fields(entry.settings))}
+
+
+def _refuse_of_rings(protocol: str, keep: str, publish: int, strict: bool, fitness: bool) -> None:
+    said = {"--keep": keep, "--publish": publish, "--strict": strict, "--no-fitness": not fitness}
+    for name, value in said.items():
+        if value:
+            raise UsageError(f"{name} plays no part in {protocol}; drop it.")
 
 
 def _refuse_additions(settings: Settings) -> None:

@@ -6,7 +6,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from ropewalk.measures.summary import HELD, events_said, fitness_shown
+from ropewalk.measures.summary import HELD, TREES, events_said, fitness_shown
 
 SHARES = ("weakly_connected", "strongly_connected")
 FORMS = {"held_by_nobody": "{:.0f}", "clustering": "{:.3f}"} | dict.fromkeys(SHARES, "{:.1%}")
@@ -19,6 +19,9 @@ HOW = {"sync": "in lock step", "sequential": "of walks one after the other", "ti
 def show_run(document: dict[str, Any]) -> None:
     """What a node holds before and after, and what became of the overlays."""
     console = Console(highlight=False)
+    if "trees" in document:
+        _show_trees(console, document)
+        return
     sizes = f"{document['nodes']} nodes, {document['topics']} topics, {document['subscriptions']} subscriptions"
     walked = document["settings"]["knowledge"] == "walks"
     rounds = "1 round" if document["rounds"] == 1 else f"{document['rounds']} rounds"
@@ -47,6 +50,25 @@ def show_run(document: dict[str, Any]) -> None:
         console.print(f"{document['traffic']['messages']:.0f} messages of walks sent{_with_ids(document['traffic'])}")
     if "events" in document:
         console.print(events_said(document), soft_wrap=True)
+    console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
+
+
+def _show_trees(console: Console, document: dict[str, Any]) -> None:
+    """What trees cost, and what nodes hold: where a hash puts everybody, and where the run does."""
+    sizes = f"{document['nodes']} nodes, {document['topics']} topics, {document['subscriptions']} subscriptions"
+    console.print(f"{document['protocol']} in engine {document['engine']}: {sizes}")
+    table = Table(box=SIMPLE)
+    table.add_column("trees and nodes")
+    for words in ("hashed", document["protocol"], "change"):
+        table.add_column(words, justify="right", no_wrap=True)
+    rows = [(words, {stage: of[name] for stage, of in document["trees"].items()}) for name, words in TREES.items()]
+    rows += [("connections of a node", {stage: of["mean"] for stage, of in document["connections"].items()})]
+    rows += [("what the busiest relays", {stage: of["load_max"] for stage, of in document["trees"].items()})]
+    for words, of in rows:
+        before, after = of.get("initial"), of["final"]
+        change = "" if before is None else _change(before, after)
+        table.add_row(words, "" if before is None else f"{before:.2f}", f"{after:.2f}", change)
+    console.print(table)
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
 
 

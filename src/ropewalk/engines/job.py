@@ -16,10 +16,10 @@ from ropewalk.tables.store import Store, digest_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What is to be run."""
+class Order:
+    """What is to be run, whatever protocol it is of."""
 
-    settings: Settings
+    settings: Any  # the protocol's own
     seed: int
     protocol: str = NAME
     engine: Engine = "batch"
@@ -30,6 +30,13 @@ class Job:
     topics_per_event: int = 1
     processes: int = 2  # in engine live: over which nodes are spread
     faults: str = ""  # likewise: what is to go wrong
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job(Order):
+    """What is to be run of StaN, or of a protocol that takes the same settings."""
+
+    settings: Settings
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,7 +52,7 @@ class Outcome:
     tables: dict[str, DataFrame] = field(default_factory=dict)
 
 
-def run_of(universe: Store, job: Job) -> str:
+def run_of(universe: Store, job: Order) -> str:
     """The name of a run: the same universe, settings and seed are the same run."""
     named = {"universe": universe.manifest.digest, "settings": asdict(job.settings), "seed": job.seed}
     if job.engine != "batch":
@@ -62,7 +69,7 @@ def of_run(outcome: Outcome, table: Table, frame: DataFrame) -> DataFrame:
     return conform(table, frame.select(F.lit(outcome.run).alias("run"), "*"))
 
 
-def runs_row(spark: SparkSession, outcome: Outcome, job: Job, universe: Store) -> DataFrame:
+def runs_row(spark: SparkSession, outcome: Outcome, job: Order, universe: Store) -> DataFrame:
     """The one row that says what was run."""
     row = {
         "run": outcome.run,

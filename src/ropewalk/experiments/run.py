@@ -1,14 +1,16 @@
 """Run a protocol on a stored universe, measure it, and store all of it."""
 
 import shlex
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ropewalk.engines.batch import rings
 from ropewalk.engines.batch import run as batch
 from ropewalk.engines.contract import FINAL, INITIAL, Engine, Phase, stage_after
-from ropewalk.engines.job import Job, run_of
+from ropewalk.engines.job import Job, Order, Outcome, run_of
 from ropewalk.engines.live import run as live
 from ropewalk.engines.sim import run as sim
 from ropewalk.errors import InputError, RunError, UsageError
@@ -19,9 +21,10 @@ from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import struct_of, write_table
 from ropewalk.tables.schema import MEASURES
 from ropewalk.tables.session import Session
-from ropewalk.tables.store import MANIFEST, Manifest, Store, drafted
+from ropewalk.tables.store import MANIFEST, Draft, Manifest, Store, drafted
 
-SIMULATE = {"batch": batch.simulate, "sim": sim.simulate, "live": live.simulate}
+Simulate = Callable[[Session, Store, Any, Draft, Phase], Outcome]
+SIMULATE: dict[Engine, Simulate] = {"batch": batch.simulate, "sim": sim.simulate, "live": live.simulate}
 LIVE_PERIOD = 5.0  # seconds: somebody waits for all rounds of them
 FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does
 
@@ -32,6 +35,11 @@ class Executed:
 
     document: dict[str, Any]
     rows: list[Row]
+
+
+def of_protocol(protocol: str, told: dict[str, Any]) -> Any:
+    """The settings of a run whose protocol takes others than StaN's: what was told, then what is usual."""
+    return PROTOCOLS[protocol].settings(**{name: value for name, value in told.items() if value is not None})
 
 
 def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch", protocol: str = NAME) -> Settings:
@@ -56,7 +64,7 @@ def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch", prot
     return Settings(**said | told)
 
 
-def settings_of(universe: Store, job: Job) -> dict[str, Any]:
+def settings_of(universe: Store, job: Order) -> dict[str, Any]:
     """What a run is made from, besides the seed."""
     about = {"protocol": job.protocol, "engine": job.engine, "universe": universe.manifest.name}
     if job.engine == "live":
@@ -65,7 +73,7 @@ def settings_of(universe: Store, job: Job) -> dict[str, Any]:
     return about | asdict(job.settings) | events | {"keep": sorted(job.keep), "fitness": job.fitness}
 
 
-def usual_place(universe: Store, job: Job) -> Path:
+def usual_place(universe: Store, job: Order) -> Path:
     """Where a run goes when nobody says where. A store of the same run that kept more than this one is not replaced."""
     place = Path("runs") / run_of(universe, job)
     if (place / MANIFEST).is_file():
@@ -83,29 +91,34 @@ def usual_place(universe: Store, job: Job) -> Path:
     return place
 
 
-def command_of(universe: Store, job: Job) -> str:
+def command_of(universe: Store, job: Order) -> str:
     """What to type to get this run, but for where the universe lies: whatever is not as it usually is on it."""
     verb = ["cluster"] if job.engine == "live" else ["simulate", job.protocol]
     words = ["ropewalk", *verb, "UNIVERSE", "--seed", str(job.seed)]
     words += ["--engine", job.engine] if job.engine == "sim" else []
     words += ["--faults", job.faults] if job.faults else []
-    told = {"churn": job.settings.churn, "schedule": job.settings.schedule}
-    usual = chosen(universe, told, job.engine, job.protocol)
-    usual = replace(usual, churn=Settings().churn, schedule=chosen(universe, {}, job.engine).schedule)
+    usual = _usual(universe, job) if isinstance(job, Job) else type(job.settings)()
     for name, value in asdict(job.settings).items():
         if value != getattr(usual, name):
             words += (
                 [f"--{name}" if value else f"--no-{name}"] if isinstance(value, bool) else [f"--{name}", str(value)]
             )
-    words += [] if job.fitness else ["--no-fitness"]
+    words += ["--no-fitness"] if isinstance(job, Job) and not job.fitness else []
     if job.events:
         words += ["--publish", str(job.events), "--topics-per-event", str(job.topics_per_event)]
     words += ["--keep", ",".join(sorted(job.keep))] if job.keep else []
     return shlex.join(words)
 
 
+def _usual(universe: Store, job: Job) -> Settings:
+    """The settings of a run of which nothing was told but what others depend on."""
+    told = {"churn": job.settings.churn, "schedule": job.settings.schedule}
+    usual = chosen(universe, told, job.engine, job.protocol)
+    return replace(usual, churn=Settings().churn, schedule=chosen(universe, {}, job.engine).schedule)
+
+
 def execute(
-    universe: Store, job: Job, out: Path, *, overwrite: bool, session: AbstractContextManager[Session], phase: Phase
+    universe: Store, job: Order, out: Path, *, overwrite: bool, session: AbstractContextManager[Session], phase: Phase
 ) -> Executed:
     """Run a job into a new store at `out`."""
     settings = settings_of(universe, job)
@@ -113,14 +126,15 @@ def execute(
         name=run_of(universe, job), made_by=f"simulate {job.protocol}", seed=job.seed, settings=settings
     )
     with drafted(out, manifest, overwrite=overwrite) as draft, session as spark:
-        outcome = SIMULATE[job.engine](spark, universe, job, draft, phase)
+        outcome = _simulate(job)(spark, universe, job, draft, phase)
         with phase("measure"):
             measures = measured(spark, outcome.tables, examined=job.fitness)
             write_table(draft, MEASURES, spark.createDataFrame(measures, struct_of(MEASURES)))
         rows = [(row["measure"], row["group"], row["value"]) for row in measures]
-        rounds = job.settings.rounds if job.settings.knowledge == "walks" else 0
+        rounds = job.settings.rounds if isinstance(job, Job) and job.settings.knowledge == "walks" else 0
         by_round = [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))]
-        _refuse_deserted(rows, by_round if "rounds" in job.keep else [INITIAL, FINAL])
+        if isinstance(job, Job):
+            _refuse_deserted(rows, by_round if "rounds" in job.keep else [INITIAL, FINAL])
     document = {
         "run": manifest.name,
         "protocol": job.protocol,
@@ -138,6 +152,10 @@ def execute(
         "out": str(out),
     }
     return Executed(document, rows)
+
+
+def _simulate(job: Order) -> Simulate:
+    return SIMULATE[job.engine] if isinstance(job, Job) else rings.simulate
 
 
 def _refuse_deserted(rows: list[Row], stages: list[str]) -> None:

@@ -12,6 +12,12 @@ HELD = {
     "connections": "connections, either way",
     "in_links": "distinct holders",
 }
+TREES = {
+    "relays_per_message": "relays that do not follow, a message",
+    "relay_share": "share of messages that go to such",
+    "hops": "links from the root, in the mean",
+    "depth.p100": "links from the root, at the most",
+}
 FITNESS = {
     "weakly_connected": "weakly connected",
     "strongly_connected": "strongly connected",
@@ -26,8 +32,10 @@ def summary(rows: Iterable[Row], first: str, last: str, by_round: list[str]) -> 
     """What nodes hold and how fit overlays are at the first and the last stage, mean links at those in between, messages."""
     value = {(measure, group): number for measure, group, number in rows}
 
+    stages = [stage for stage in (first, last) if ("lvs.mean", stage) in value]  # some protocols have no first
+
     def before_and_after(held: str) -> dict[str, Any]:
-        return {stage: {point: value[f"{held}.{point}", stage] for point in POINTS} for stage in (first, last)}
+        return {stage: {point: value[f"{held}.{point}", stage] for point in POINTS} for stage in stages}
 
     document: dict[str, Any] = {held: before_and_after(held) for held in HELD}
     document["lvs"] |= {"mean": value["lvs.mean", last], "max": value["lvs.max", last]}
@@ -39,6 +47,12 @@ def summary(rows: Iterable[Row], first: str, last: str, by_round: list[str]) -> 
         for what in ("messages", "ids")
         if (f"traffic.{what}", last) in value
     }
+    if ("tree.relay_share", last) in value:
+        document["trees"] = {
+            stage: {name: value[f"tree.{name}", stage] for name in TREES}
+            | {"load_max": value["relay.load.p100", stage]}
+            for stage in stages
+        }
     if ("delivery.count", last) in value:
         document |= {"delivered": int(value["delivery.count", last]), "duplicates": int(value["delivery.copies", last])}
         for name in ("hops", "latency"):

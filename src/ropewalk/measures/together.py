@@ -12,13 +12,20 @@ from ropewalk.measures.fitness import fitness
 from ropewalk.measures.holdings import holdings
 from ropewalk.measures.improvement import improvement
 from ropewalk.measures.physical import physical_graph
+from ropewalk.measures.relays import relays
 from ropewalk.measures.resilience import resilience
 from ropewalk.measures.sent import sent
 from ropewalk.measures.traffic import traffic
+from ropewalk.measures.trees import trees
 from ropewalk.tables.session import Session, at_once
 
 Measure = Callable[[DataFrame], DataFrame]
-ALWAYS: dict[str, tuple[Measure, ...]] = {"views": (holdings, improvement, degrees), "overlays": (traffic,)}
+ALWAYS: dict[str, tuple[Measure, ...]] = {
+    "views": (holdings, improvement, degrees),
+    "overlays": (traffic,),
+    "trees": (trees,),
+    "relays": (relays,),
+}
 EXAMINED: dict[str, tuple[Measure, ...]] = {"overlays": (fitness, ks, changes)}
 KEPT: dict[str, tuple[Measure, ...]] = {
     "crashes": (resilience,),

@@ -2,7 +2,17 @@
 
 from ropewalk.errors import UsageError
 from ropewalk.papers.contract import Claim
-from ropewalk.papers.magnet import figure_7 as magnet_figure_7
+from ropewalk.papers.magnet import (
+    adaptivity,
+    figure_2,
+    figure_3,
+    figure_4,
+    figure_5,
+    figure_6,
+    figure_7,
+    figure_8,
+    wikipedia,
+)
 from ropewalk.papers.stan import (
     journal_adaptive_period,
     journal_connectivity,
@@ -73,7 +83,22 @@ CLAIMS: dict[str, Claim] = {
         journal_delivery.CLAIM,
         journal_scalability.CLAIM,
         journal_supplement.CLAIM,
-        magnet_figure_7.CLAIM,
+        figure_2.CLAIM,
+        figure_3.UNIFORM,
+        figure_3.RATES,
+        figure_4.EXPONENT,
+        figure_4.SIZE,
+        figure_5.CLAIM,
+        figure_6.CLAIM,
+        figure_7.CLAIM,
+        figure_8.CORRELATION,
+        figure_8.SIZE,
+        wikipedia.CLAIM,
+        adaptivity.NEVER_WORSE,
+        adaptivity.SMALL_SAMPLES,
+        adaptivity.ROUTING,
+        adaptivity.DEGREE,
+        adaptivity.FIXED_DEGREE,
     )
 }
 

@@ -4,12 +4,16 @@ Everything is known by what it is made from, so two claims that want the same un
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ropewalk.engines.batch.sweep import Point, swept
 from ropewalk.engines.contract import Engine, Keep, Phase
 from ropewalk.engines.job import Job, run_of
 from ropewalk.engines.played import members_of
@@ -19,6 +23,7 @@ from ropewalk.experiments.rewire import rewire
 from ropewalk.experiments.run import chosen, execute
 from ropewalk.experiments.universe import cut_universe
 from ropewalk.experiments.workload import make_workload
+from ropewalk.measures.together import measured
 from ropewalk.papers.nodes import NodesRun, nodes_run
 from ropewalk.papers.traces import TRACES, files_of
 from ropewalk.protocols.stan.kernel import Members
@@ -31,6 +36,9 @@ from ropewalk.universes.sample import Cut
 from ropewalk.workloads.contract import Model
 
 T = TypeVar("T")
+Longs = NDArray[np.int64]
+Swept = dict[tuple[str, str], float]
+"""What was measured of one run, by measure and stage."""
 
 REJECTED_AT_MOST = 0.05  # of a trace's rows, as `ropewalk ingest` has it
 
@@ -75,6 +83,7 @@ class Lab:
     _nodes: dict[tuple[str, str, int], NodesRun] = field(default_factory=dict)
     _members: dict[str, Members] = field(default_factory=dict)
     _described: dict[tuple[str, str], Any] = field(default_factory=dict)
+    _swept: dict[str, Swept] = field(default_factory=dict)
 
     def seeds(self, count: int) -> range:
         """The seeds of `count` independent repetitions."""
@@ -168,6 +177,28 @@ class Lab:
                 self._nodes[key] = nodes_run(self.members(universe), job)
         return self._nodes[key]
 
+    def sweep(self, title: str, points: Sequence[Point], tables: Sequence[str]) -> dict[str, Swept]:
+        """Many runs over rings at once, by the names of their points, and what some of their tables say.
+
+        Those that were run before are not run again.
+        """
+        known = {
+            point.name: digest_of([*tables, point.name, *map(repr, (point.model, point.rates, point.plan))])
+            for point in points
+        }
+        fresh = [point for point in points if known[point.name] not in self._swept]
+        if fresh:
+            with self.phase(f"{title}: {len(fresh)} runs"):
+                found = swept(self.spark, fresh)
+                try:
+                    rows = measured(self.spark, {table: found[table] for table in tables}, examined=False)
+                finally:
+                    found["rows"].unpersist()
+            for point in fresh:
+                values = {(row["measure"], row["group"]): row["value"] for row in rows if row["run"] == point.name}
+                self._swept[known[point.name]] = values
+        return {name: self._swept[key] for name, key in known.items()}
+
     def members(self, universe: Universe) -> Members:
         """Who follows what, for whoever conducts nodes itself."""
         name = universe.store.manifest.name
@@ -186,6 +217,15 @@ class Lab:
                 finally:
                     interests.unpersist()
         return cast("T", self._described[key])
+
+    def pairs(self, trace: str) -> tuple[Longs, Longs] | None:
+        """All subscriptions of a trace, as index pairs of node and topic; None where it is not there."""
+        store = self._trace(trace)
+        if store is None:
+            return None
+        members = members_of(self.spark, store)
+        topics = np.repeat(np.arange(members.topics.size), np.diff(members.offsets))
+        return np.unique(members.ids, return_inverse=True)[1].astype(np.int64), topics
 
     def lacking(self, *traces: str) -> tuple[str, ...]:
         """A sentence for the traces that are not there; none if all are."""

@@ -1,7 +1,7 @@
 """Every protocol by name, with what it is, which engines can run it, and how its nodes are made."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from ropewalk.errors import UsageError
@@ -14,7 +14,9 @@ from ropewalk.protocols.discovery import messages as discovery_messages
 from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import messages as event_messages
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
+from ropewalk.protocols.magnet import settings as magnet
 from ropewalk.protocols.sampling import catalogue as sampling
+from ropewalk.protocols.scribe import settings as scribe
 from ropewalk.protocols.stan import messages as stan_messages
 from ropewalk.protocols.stan import settings as stan
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Withdraw
@@ -22,22 +24,28 @@ from ropewalk.protocols.stan.node import Node as StanNode
 from ropewalk.seeds import chance
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A protocol as the outside knows it."""
 
     name: str
     sentence: str
     engines: tuple[str, ...]  # which engines can run it
-    schedules: tuple[stan.Schedule, ...]  # on which it can be run
-    ignored: tuple[str, ...]  # settings of a run that play no part in it
-    make: "Make"
-    variants: dict[str, Callable[[Contact, int], Node]]  # nodes with timers of their own, from who they are and a seed
-    messages: tuple[type[Any], ...]  # all that its nodes may tell each other
+    settings: type[Any] = stan.Settings  # what can be chosen about a run of it
+    schedules: tuple[stan.Schedule, ...] = ()  # on which it can be run
+    ignored: tuple[str, ...] = ()  # of those settings, what plays no part in it
+    make: "Make" = lambda *_: _refused()
+    # nodes with timers of their own, from who they are and a seed
+    variants: dict[str, Callable[[Contact, int], Node]] = field(default_factory=dict)
+    messages: tuple[type[Any], ...] = ()  # all that its nodes may tell each other
 
 
 Make = Callable[[Contact, stan.Settings, int, Node | None], Node]
 """Who it is, the settings of the run, its seed, and what it was before it went, if it comes back."""
+
+
+def _refused() -> Node:
+    raise UsageError("nodes of this protocol are known as arrays only.")
 
 
 def stan_with(of_events: EventSettings | None = None, of_discovery: DiscoverySettings | None = None) -> Make:
@@ -83,7 +91,6 @@ PROTOCOLS = {
             sentence="one random overlay per topic, each node's views aligned on the same neighbours (Matos et al.)",
             engines=("batch", "sim", "live"),
             schedules=get_args(stan.Schedule),
-            ignored=(),
             make=_stan,
             variants={
                 "given": _variant(_stan),
@@ -120,6 +127,18 @@ PROTOCOLS = {
             make=_gossipsub,
             variants={"given": _variant(_gossipsub)},
             messages=get_args(gossipsub_messages.Message),
+        ),
+        Entry(
+            name=magnet.NAME,
+            sentence="similar nodes close together on a ring, and trees that follow it (Girdzijauskas et al.)",
+            engines=("batch",),
+            settings=magnet.Settings,
+        ),
+        Entry(
+            name=scribe.NAME,
+            sentence="a tree for each topic over Chord, towards a node that the topic's hash names (Castro et al.)",
+            engines=("batch",),
+            settings=scribe.Settings,
         ),
     )
 }

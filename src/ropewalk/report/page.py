@@ -13,9 +13,10 @@ from markupsafe import Markup
 
 from ropewalk import __version__
 from ropewalk.errors import UsageError
-from ropewalk.measures.summary import HELD, Row, events_said, fitness_shown
+from ropewalk.measures.summary import HELD, TREES, Row, events_said, fitness_shown
 from ropewalk.report.figures import Line, chart
 
+STAGES = {"initial": "before", "final": "after"}
 LARGEST = 5 * 2**20  # bytes: a report that no browser opens helps nobody
 
 
@@ -73,7 +74,7 @@ def _drafted(path: Path) -> Iterator[Path]:
 def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
     """The text of the page."""
     value = {(measure, group): number for measure, group, number in rows}
-    sections = [_distribution(value)]
+    sections = [_distribution(value)] if "trees" not in document else [_relays(document, value)]
     if "by_round" in document["pvs"]:
         sections.insert(0, _by_round(document))
     if ("latency.p50", "final") in value:
@@ -82,6 +83,9 @@ def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
         "page.html.j2",
         document=document,
         held=HELD,
+        trees=TREES,
+        stages=[stage for stage in STAGES if stage in document["lvs"]],
+        words=STAGES,
         fitness=fitness_shown(document) if document["settings"]["fitness"] else {},
         sections=sections,
         sent=_sent(value),
@@ -104,6 +108,28 @@ def rendered(template: str, **values: Any) -> str:
     text = environment.get_template(template).render(version=__version__, **values)
     assert len(text) <= LARGEST, f"the report has grown to {len(text)} bytes"
     return text
+
+
+def _relays(document: dict[str, Any], value: dict[tuple[str, str], float]) -> Section:
+    stages = {stage: words for stage, words in STAGES.items() if stage in document["trees"]}
+    lines = [
+        Line(
+            f"{document['protocol']}, {words}" if len(stages) > 1 else document["protocol"],
+            [value[f"tree.relays.p{percentile}", stage] for percentile in range(101)],
+            list(range(101)),
+            dashed=stage == "initial",
+        )
+        for stage, words in stages.items()
+    ]
+    shown = (5, 25, 50, 75, 95, 99, 100)
+    return Section(
+        title="Relays that do not follow",
+        figure=chart(lines, "such nodes in the tree of a topic", "% of topics with at most so many", steps=True),
+        reading="A point (x, y) says that the trees of y % of the topics pass at most x nodes that do not follow the topic. The"
+        " further left, the less is carried for others; dashed is what comes of it where a hash puts everybody.",
+        columns=["% of topics", *(line.label for line in lines)],
+        rows=[[str(percentile), *(f"{line.x[percentile]:.0f}" for line in lines)] for percentile in shown],
+    )
 
 
 def _by_round(document: dict[str, Any]) -> Section:

@@ -170,6 +170,40 @@ OVERLAYS = Table(
     references=(_OF_A_RUN,),
 )
 
+TREES = Table(
+    name="trees",
+    row_is=(
+        "one topic's tree at one stage: who follows it, the nodes in the tree, those of them that relay without following"
+        " (one may be the root), links from the root to the farthest and, in the mean, to who follows, how much is published on"
+        " it, and where trees grow from the middle: followers that did not begin at the root, and nodes on no greedy way"
+    ),
+    key=("run", "stage", "topic"),
+    columns={
+        "run": "string",
+        "stage": "string",
+        "topic": "long",
+        "members": "long",
+        "nodes": "long",
+        "relays": "long",
+        "strange_root": "boolean",
+        "depth": "long",
+        "hops": "double",
+        "rate": "double",
+        "grafts": "long",
+        "strays": "long",
+    },
+    references=(_OF_A_RUN,),
+)
+
+RELAYS = Table(
+    name="relays",
+    row_is="one node in the trees of all topics at one stage: what is published on those that it relays and does not follow"
+    " (load), and its children over all of them",
+    key=("run", "stage", "node"),
+    columns={"run": "string", "stage": "string", "node": "long", "load": "double", "children": "long"},
+    references=(_OF_A_RUN, Reference(("run", "stage", "node"), "views", ("run", "stage", "node"))),
+)
+
 CRASHES = Table(
     name="crashes",
     row_is=(
@@ -264,6 +298,8 @@ TABLES: dict[str, Table] = {
         RUNS,
         VIEWS,
         OVERLAYS,
+        TREES,
+        RELAYS,
         CRASHES,
         LINKS,
         CONNECTIONS,

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 from ropewalk.workloads.reading.gather import Gathered
@@ -28,6 +30,16 @@ class Model(Protocol):
 
     def subscriptions(self, spark: SparkSession, seed: int) -> DataFrame:
         """Rows (node_key, topic_key), no pair twice, the same for any number of partitions."""
+        ...
+
+
+class LocalModel(Protocol):
+    """What one task can make alone, so that many can be tried at a time."""
+
+    topic_key: ClassVar[str]  # what the keys of topics begin with
+
+    def all_pairs(self, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All subscriptions as (node, topic) index pairs; the keys are `node-INDEX` and, for most, `topic-INDEX`."""
         ...
 
 

@@ -41,6 +41,7 @@ class HierarchicalTopics:
     """Topic t and t' are at distance l if l is the height of the smallest subtree that holds both."""
 
     name: ClassVar[str] = "hierarchical-topics"
+    topic_key: ClassVar[str] = "topic"
     sentence: ClassVar[str] = (
         "Topics as leaves of a tree: popular topics spread, and nodes take up topics close to those they follow."
     )
@@ -111,7 +112,7 @@ class HierarchicalTopics:
             F.concat(F.lit("node-"), "node").alias("node_key"), F.concat(F.lit("topic-"), "topic").alias("topic_key")
         )
 
-    def pairs(self, seed: int) -> tuple[Longs, Longs]:
+    def all_pairs(self, seed: int) -> tuple[Longs, Longs]:
         """All subscriptions, as (node, topic) index pairs in the order in which they were made."""
         nodes, topics = np.empty(self.wanted, np.int64), np.empty(self.wanted, np.int64)
         sizes = (self.nodes, self.topics)
@@ -145,7 +146,7 @@ class HierarchicalTopics:
     def _subscriber(self, seed: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
         def subscribe(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for _ in batches:  # one batch of one row: the signal to start
-                nodes, topics = self.pairs(seed)
+                nodes, topics = self.all_pairs(seed)
                 for start in range(0, nodes.size, ROWS):
                     rows = [pa.array(column[start : start + ROWS]) for column in (nodes, topics)]
                     yield pa.RecordBatch.from_arrays(rows, names=["node", "topic"])

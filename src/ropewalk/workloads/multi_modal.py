@@ -37,6 +37,7 @@ class MultiModal:
     """Topics are numbered category by category, the most popular of a category first."""
 
     name: ClassVar[str] = "multi-modal"
+    topic_key: ClassVar[str] = "topic"
     sentence: ClassVar[str] = "Topics in categories: a node follows popular topics of the few categories it has chosen."
 
     nodes: int = parameter("How many nodes (Magnet 4.2).", default=10_000)
@@ -70,6 +71,11 @@ class MultiModal:
         return pairs.select(
             F.concat(F.lit("node-"), "node").alias("node_key"), F.concat(F.lit("topic-"), "topic").alias("topic_key")
         )
+
+    def all_pairs(self, seed: int) -> tuple[Longs, Longs]:
+        """All subscriptions as (node, topic) index pairs, made here."""
+        nodes = np.arange(self.nodes)
+        return self.pairs(nodes, seed, self.cut(lambda low, shift: self.tally(nodes, seed, low, shift)))
 
     def cut(self, tally: Callable[[int, int], Longs]) -> int:
         """The key of the time at which the average node follows enough."""

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from ropewalk.arrays.chance import chances, stream
 from ropewalk.errors import UsageError
 from ropewalk.tables.frames import chance_column, conform
 from ropewalk.tables.schema import TOPICS
 
+Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
 Law = Literal["uniform", "power-law"]
 LAWS: tuple[Law, ...] = ("uniform", "power-law")
 
@@ -33,6 +37,15 @@ class Rates:
             raise UsageError(f"rates is {self.law!r}, but must be one of: {', '.join(LAWS)}.")
         if not 0.0 <= self.exponent <= STEEPEST:
             raise UsageError(f"rate-exponent is {self.exponent}, but must be from 0 to {STEEPEST:.0f}.")
+
+    def of(self, topics: Longs, seed: int) -> Floats:
+        """The same for some topics of as many, by their ids, without Spark."""
+        if self.law == "uniform":
+            return np.ones(topics.size)
+        share = (chances(stream(seed, "rate"), topics[:, None]) >> 10) * 2.0**-53
+        ranks = np.floor(share * topics.size) + 1
+        rates: Floats = ranks**-self.exponent / (sum_of_ranks(topics.size, self.exponent) / max(topics.size, 1))
+        return rates
 
     def topics(self, subscriptions: DataFrame, count: int, seed: int) -> DataFrame:
         """`topics` for the `count` topics of a universe. Each draws its rank by its own chance, so two may share one."""

@@ -40,6 +40,7 @@ class Spatial:
     """The topic of a node has the name of the node."""
 
     name: ClassVar[str] = "spatial"
+    topic_key: ClassVar[str] = "node"
     sentence: ClassVar[str] = "Nodes on a square, each with its own topic: a node follows the topics of those near it."
 
     nodes: int = parameter("How many nodes, and so topics (Magnet Figure 6: up to 10000).", default=10_000)
@@ -63,6 +64,17 @@ class Spatial:
             self._subscriber(seed, reach, cut), "node long, topic long"
         )
         return pairs.select(*(F.concat(F.lit("node-"), of).alias(f"{of}_key") for of in ("node", "topic")))
+
+    def all_pairs(self, seed: int) -> tuple[Longs, Longs]:
+        """All subscriptions as (node, topic) index pairs, made here."""
+        nodes = np.arange(self.nodes)
+
+        def tally_within(reach: float) -> Tally:
+            cells = self.cells(seed, reach)
+            return lambda low, shift: self.tally(nodes, cells, seed, reach, low, shift)
+
+        cut, reach = self.radius(tally_within)
+        return self.pairs(nodes, self.cells(seed, reach), seed, cut)
 
     def radius(self, tally_within: Callable[[float], Tally]) -> tuple[int, float]:
         """The key of the squared radius at which the average node follows enough, and a bound on that radius.

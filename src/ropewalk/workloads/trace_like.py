@@ -38,6 +38,7 @@ class TraceLike:
     """
 
     name: ClassVar[str] = "trace-like"
+    topic_key: ClassVar[str] = "topic"
     sentence: ClassVar[str] = (
         "Power laws of popularity and of subscriptions, as correlated as you like: the sizes of StaN's traces."
     )
@@ -91,6 +92,10 @@ class TraceLike:
         return pairs.select(
             F.concat(F.lit("node-"), "node").alias("node_key"), F.concat(F.lit("topic-"), "topic").alias("topic_key")
         )
+
+    def all_pairs(self, seed: int) -> tuple[Longs, Longs]:
+        """All subscriptions as (node, topic) index pairs, made here."""
+        return self.plan().pairs(seed)(np.arange(self.nodes))
 
     def plan(self) -> "Plan":
         """All that has to be known to make any part of it, and no more."""

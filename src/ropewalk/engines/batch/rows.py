@@ -8,6 +8,7 @@ Mapped = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 _SQL_TYPES = {
     pa.string(): "string",
+    pa.bool_(): "boolean",
     pa.int32(): "int",
     pa.int64(): "long",
     pa.float64(): "double",

@@ -188,6 +188,8 @@ class Node:
         if self._left or not self._running:
             return
         await self._hand_on()
+        if self._left:
+            return  # somebody else was faster
         self._left, self._running = True, False
         for subscriptions in list(self._subscriptions.values()):
             for subscription in list(subscriptions):

@@ -1,49 +1,55 @@
-"""How Magnet is run. Every default says where it is from."""
+"""What can be chosen about a run of Magnet, and where each default is from."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ropewalk.errors import UsageError
+from ropewalk.parameters import parameter, refuse_unless
 
 NAME = "magnet"
 
 Placement = Literal["similar", "hashed"]
-Similarity = Literal["rates", "plain"]
-Grafting = Literal["plain", "strict"]
+Similarity = Literal["rates", "topics"]
 Choice = Literal["similar", "first"]
-
-MOST_SAMPLES = 1 << 20
-LEAST_DEGREE = 4.0  # a successor and a finger, at either end
-MOST_DEGREE = 4096.0
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """One run of Magnet, or of what the paper compares it with: the same but for placement and choices."""
-
-    degree: float = 19.0  # links of a node in either direction, in the mean (Magnet 4.2)
-    samples: int = 10  # of each topic's followers, known to all of them (Magnet 4.2)
-    placement: Placement = "similar"  # beside the most similar node that is known, or by a hash (Magnet 3.2)
-    similarity: Similarity = "rates"  # by how much is published, where that is known, or by topics alone (Magnet 2.1)
-    choice: Choice = "similar"  # which of two candidates becomes a finger (Magnet 2.2)
-    grafting: Grafting = "plain"  # as printed, or always along the way from the topic's home (ours: the reference)
-
-    def __post_init__(self) -> None:
-        if not LEAST_DEGREE <= self.degree <= MOST_DEGREE:
-            raise UsageError(f"degree is {self.degree}, but must be from {LEAST_DEGREE:.0f} to {MOST_DEGREE:.0f}.")
-        if not 0 <= self.samples <= MOST_SAMPLES:
-            raise UsageError(f"samples is {self.samples}, but must be from 0 to {MOST_SAMPLES}.")
-        for name, kinds in CHOICES.items():
-            if getattr(self, name) not in kinds:
-                raise UsageError(f"{name} is {getattr(self, name)!r}, but must be one of: {', '.join(kinds)}.")
-
-
+Grafting = Literal["printed", "strict"]
 CHOICES: dict[str, tuple[str, ...]] = {
     "placement": get_args(Placement),
     "similarity": get_args(Similarity),
     "choice": get_args(Choice),
     "grafting": get_args(Grafting),
 }
+
+MOST_SAMPLES = 1 << 20
+LEAST_DEGREE = 4.0  # a successor and a finger, at either end
+MOST_DEGREE = 4096.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Sources: Magnet (its section). The defaults are the printed protocol."""
+
+    degree: float = parameter("Links of a node in either direction, in the mean.", default=19.0)  # Magnet 4.2
+    samples: int = parameter("Followers of a topic that all of them know of.", default=10)  # Magnet 4.2
+    placement: Placement = parameter(  # Magnet 3.2; hashed is its strawman
+        "Where a node sits: beside the most similar that it knows, or where a hash says.", default="similar"
+    )
+    similarity: Similarity = parameter(  # Magnet 2.1
+        "What topics count for: what is published on them, where that is known, or all the same.", default="rates"
+    )
+    choice: Choice = parameter(  # Magnet 2.2; first is its strawman
+        "Which of two candidates becomes a finger: the more similar, or the first.", default="similar"
+    )
+    grafting: Grafting = parameter(  # Magnet 3.3; strict is ours, as a reference
+        "How trees grow: from another follower, as printed, or always along the way from the topic's home.",
+        default="printed",
+    )
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise UsageError(f"{name} is {getattr(self, name)!r}, but must be one of: {', '.join(allowed)}.")
+        refuse_unless(LEAST_DEGREE, MOST_DEGREE, degree=self.degree)
+        refuse_unless(0, MOST_SAMPLES, samples=self.samples)
 
 
 def strawman(settings: Settings) -> Settings:

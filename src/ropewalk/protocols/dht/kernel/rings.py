@@ -5,7 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ropewalk.arrays.compiled import Long, compiled
+from ropewalk.arrays.hashing import weights
 from ropewalk.protocols.dht.kernel.interests import Interests, Ints, Longs
+
+KEY = 1  # ours: any would do, if it is the same for all
 
 
 class Ring(NamedTuple):
@@ -25,9 +28,14 @@ def places_of(order: Ints) -> Ints:
 
 
 def homes(interests: Interests) -> Ints:
-    """Of each topic the node whose id is the first from the topic's on, clockwise (Magnet 3.1)."""
-    after = np.searchsorted(interests.node_ids, interests.topic_ids)
+    """Of each topic the node whose id is the first from the topic's key on, clockwise (Magnet 3.1)."""
+    after = np.searchsorted(interests.node_ids, keys_of(interests.topic_ids))
     return (after % interests.node_ids.size).astype(np.int32)
+
+
+def keys_of(topics: Longs) -> Longs:
+    """Where topics are on the ring: their ids hashed once more, since a topic may be called like a node."""
+    return weights(np.full(topics.size, KEY, np.int64), topics)
 
 
 @compiled

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ropewalk.arrays.compiled import Long, compiled
-from ropewalk.protocols.dht.kernel.interests import Bools, Floats, Interests, Ints, Longs
+from ropewalk.protocols.dht.kernel.interests import Bools, Interests, Ints, Longs
 
 NOBODY = -1
+MILLION = 1_000_000
 
 
 class Trees(NamedTuple):
@@ -20,7 +21,7 @@ class Trees(NamedTuple):
     hops: Longs  # links from the home, summed over those who follow
     grafts: Longs  # followers whose way in began elsewhere than at the home
     strays: Longs  # nodes in it that are on no greedy way from the home to a follower
-    load: Floats  # of each node: what is published on topics that it relays and does not follow
+    load: Longs  # of each node: what is published on topics that it relays and does not follow, in millionths: sums are exact
     children: Longs  # of each node, over all trees
 
 
@@ -34,7 +35,7 @@ def no_trees(topics: int, nodes: int) -> Trees:
         hops=np.zeros(topics, np.int64),
         grafts=np.zeros(topics, np.int64),
         strays=np.zeros(topics, np.int64),
-        load=np.zeros(nodes, np.float64),
+        load=np.zeros(nodes, np.int64),
         children=np.zeros(nodes, np.int64),
     )
 
@@ -46,6 +47,7 @@ def tally(
 ) -> None:  # fmt: skip
     """Say it of one tree: who is inside, whose child each is (places), and how far from the root."""
     nodes, relays, strange_roots, depths, hops, _, _, load, children = trees
+    rate = np.int64(np.round(interests.rates[topic] * MILLION))
     members = interests.nodes[interests.by_topic[topic] : interests.by_topic[topic + 1]]
     for member in members:
         is_follower[places[member]] = True
@@ -53,7 +55,7 @@ def tally(
     for place in inside:
         if not is_follower[place]:
             relays[which] += 1
-            load[order[place]] += interests.rates[topic]
+            load[order[place]] += rate
         if place != root:
             children[order[parent[place]]] += 1
         depths[which] = max(depths[which], depth[place])

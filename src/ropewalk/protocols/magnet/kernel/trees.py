@@ -1,9 +1,9 @@
 """The tree of every topic over the skewed ring (Magnet 3.3, Algorithm 2), and what it costs.
 
 Ways go clockwise, from each node over the link that leads farthest without going beyond the target. *Strict*: the tree is
-made of the ways from the home to all who follow. *Plain*: each follower begins at another that is in the tree already and climbs until
-a node's way to it goes over a child of that node, then follows it; as printed, but only where that node lies between
-home and follower: a way from beyond would go round the ring.
+made of the ways from the home to all who follow. *As printed*: each follower begins at another that is in the tree already and climbs until
+a node's way to it goes over a child of that node, then follows it; but only where that node lies between home and follower: a way from
+beyond would go round the ring.
 """
 
 import numpy as np

@@ -185,10 +185,10 @@ class Node:
 
     async def leave(self) -> None:
         """Say good-bye: what nobody else has yet is handed on, and subscriptions end."""
-        if self._left or not self._running:
+        if self._is_gone():
             return
         await self._hand_on()
-        if self._left:
+        if self._is_gone():
             return  # somebody else was faster
         self._left, self._running = True, False
         for subscriptions in list(self._subscriptions.values()):
@@ -203,6 +203,9 @@ class Node:
         except BaseException:
             self._left, self._running = False, True  # it was cut short: who calls again goes on with it
             raise
+
+    def _is_gone(self) -> bool:
+        return self._left or not self._running
 
     async def _hand_on(self) -> None:
         """Wait a little for somebody to take what was published here, where nobody has so far."""

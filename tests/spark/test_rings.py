@@ -18,7 +18,6 @@ from ropewalk.tables.frames import problems_of, read_table
 from ropewalk.tables.schema import RELAYS, TOPICS, TREES, VIEWS
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Store
-from ropewalk.workloads.contract import LocalModel
 from ropewalk.workloads.hierarchical import HierarchicalTopics
 from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.rates import Rates
@@ -120,7 +119,7 @@ def test_a_sweep_finds_what_runs_find(spark: Session, universe: Store, usual: Ex
         HierarchicalTopics(nodes=128, topics=128, subscriptions_per_node=4.0),
     ],
 )
-def test_a_task_makes_the_universe_that_is_generated(spark: Session, tmp_path: Path, model: LocalModel) -> None:
+def test_a_task_makes_the_universe_that_is_generated(spark: Session, tmp_path: Path, model: MultiModal) -> None:
     make_workload(
         model,
         5,

@@ -93,6 +93,12 @@ class Rehearsal(Lab):
         stages = [NodesStage(9.0, 9.0 / (turn + 1), 9.0, 9, 9, 8, 1, 10) for turn in range(told["rounds"] + 1)]
         return NodesRun(universe.nodes, universe.subscriptions, stages, {"walk": (9, 99)}, EVENTS, HELD)
 
+    def sweep(self, title: str, points: Any, tables: Any) -> dict[str, Any]:
+        return {point.name: Values() for point in points}
+
+    def pairs(self, trace: str) -> Any:
+        return None if self.data is None else (np.array([0, 1, 1]), np.array([0, 0, 1]))
+
     def members(self, universe: Universe) -> Members:
         self.asked.append(f"{universe.title}, members")
         return Members(np.array([1, 2]), np.array([0, 4, 8]), np.array([3, 5, 7, 9, 3, 5, 8, 9]))

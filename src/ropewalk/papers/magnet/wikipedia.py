@@ -30,7 +30,7 @@ MATCHED = TraceLike(
     min_subscribers=1,
     correlation=0.5,
 )
-OTHERS = ("youtube", "github", "gowalla", "twitter")
+OTHERS = ("livejournal", "youtube", "github", "gowalla")
 ARTICLES = 3000
 
 

@@ -17,6 +17,7 @@ from ropewalk.engines.batch.rings import (
     VIEW_COLUMNS,
     Columns,
     Plan,
+    compile_kernels,
     tree_columns,
     view_columns,
 )
@@ -50,6 +51,7 @@ class Point:
 
 def swept(spark: SparkSession, points: Sequence[Point]) -> dict[str, DataFrame]:
     """The tables of all points, each a run; whoever asked for them lets go of `trees`, from which the others are, too."""
+    compile_kernels()
     tasks = len(points)
     rows = spark.range(0, tasks, numPartitions=tasks).mapInArrow(_sweeping(list(points)), sql_schema(SWEPT)).persist()
     rows.count()  # now: measures that ask at the same time would each have all of it run

@@ -6,7 +6,7 @@ from ropewalk.papers.lab import Lab
 from ropewalk.papers.magnet.sweeps import MAGNET, Case, costs, falls, in_percent, rises
 from ropewalk.workloads.hierarchical import HierarchicalTopics
 
-BITS: dict[Scale, int] = {"small": 11, "paper": 14}  # nodes and topics: 2^14 in the paper
+BITS: dict[Scale, int] = {"small": 10, "paper": 14}  # nodes and topics: 2^14 in the paper
 HOMOPHILY = (0.5, 1.0, 1.5, 2.0, 3.0)
 SHARES = (0.1, 0.3, 0.5)  # initFrac
 FOLLOWED = (8, 16, 32, 64)  # Z

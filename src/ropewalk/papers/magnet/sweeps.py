@@ -17,7 +17,7 @@ from ropewalk.workloads.rates import Rates
 MAGNET = "Magnet"
 POWER_LAW = Rates("power-law")
 REPETITIONS: dict[Scale, int] = {"small": 1, "paper": 5}
-NODES: dict[Scale, int] = {"small": 2000, "paper": 10_000}
+NODES: dict[Scale, int] = {"small": 1000, "paper": 10_000}
 
 
 class Cost(NamedTuple):

@@ -66,7 +66,7 @@ def test_an_unknown_set(refused) -> None:
 
 def test_an_unknown_protocol(refused, universe: Path) -> None:
     code, said = refused("simulate", "gossip", str(universe))
-    assert (code, said) == (2, "protocol 'gossip' is not known; choose one of: stan, flood, gossipsub.")
+    assert (code, said) == (2, "protocol 'gossip' is not known; choose one of: stan, flood, gossipsub, magnet, scribe.")
 
 
 def test_an_engine_that_cannot_run_it(refused, universe: Path) -> None:

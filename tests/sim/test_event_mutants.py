@@ -81,7 +81,7 @@ MUTANTS = [
     Mutant(
         Injections,
         "fire",
-        'return self._report(injected.event, timer.topic, "no member of the topic could be reached, or none had room")',
+        "return self._report(injected.event, timer.topic, NOBODY)",
         "return []",
         "everybody gets it",
     ),

@@ -8,6 +8,7 @@ async with Node(bootstrap=["10.0.0.1:7000"]) as node:
 
 import asyncio
 import logging
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
@@ -208,23 +209,27 @@ class Node:
         return self._left or not self._running
 
     async def _hand_on(self) -> None:
-        """Wait a little for somebody to take what was published here, where nobody has so far."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + HANDED_ON
-        while self.bootstrap and self._unheard() and loop.time() < deadline:  # noqa: ASYNC110  the machine tells nobody
+        """Wait a little for somebody to take what was published here just now, where nobody has so far."""
+        unheard = 0
+        while self.bootstrap and (waiting := self._unheard()):
+            unheard = waiting
             await asyncio.sleep(HANDED_ON / 100)
-        unheard = self._unheard() if self.bootstrap else 0
-        if unheard:
+        if unheard and self._unheard(math.inf):
             log.warning(
                 "nobody else may have got what was published here on %d topics: nobody was found there", unheard
             )
 
-    def _unheard(self) -> int:
-        """On how many topics events wait for a first neighbour, or for somebody to let them in."""
-        machine = self.driver.machine
+    def _unheard(self, within: float = HANDED_ON) -> int:
+        """On how many topics events of the last seconds wait for a first neighbour, or for somebody to let them in."""
+        machine, me = self.driver.machine, self.identity.id
         assert isinstance(machine, StanNode)
+        since = asyncio.get_running_loop().time() - within
         alone = [topic for topic in machine.topics if not machine.neighbours.around(topic)]
-        return sum(bool(machine.events.unspread(topic)) for topic in alone) + len(machine.injections.open)
+        lonely = [
+            any(event.publisher == me and at > since for event, at in machine.events.unspread(topic)) for topic in alone
+        ]
+        let_in = [each.event.publisher == me and each.at > since for each in machine.injections.open.values()]
+        return sum(lonely) + sum(let_in)
 
     async def _go(self) -> None:
         if self._joining is not None:

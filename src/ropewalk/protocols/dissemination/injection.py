@@ -19,6 +19,9 @@ Seek = Callable[[int, float], list[Effect]]
 Key = tuple[int, int]  # event, topic
 
 
+NOBODY = "no member of the topic could be reached, or none had room"
+
+
 @dataclass(frozen=True, slots=True)
 class Await:
     """Time for an entrance to have answered."""
@@ -112,9 +115,7 @@ class Injections:
             return []
         if injected.attempt >= self.settings.entries:
             del self.open[key]
-            return self._report(
-                injected.event, timer.topic, "no member of the topic could be reached, or none had room"
-            )
+            return self._report(injected.event, timer.topic, NOBODY)
         return self._try(key, now)
 
     def _try(self, key: Key, now: float) -> list[Effect]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ropewalk.engines.live.api import Node as Node
     from ropewalk.engines.live.api import NotRunningError as NotRunningError
-    from ropewalk.engines.live.api import UndeliverableError as UndeliverableError
     from ropewalk.engines.live.blocking import BlockingNode as BlockingNode
     from ropewalk.engines.live.options import Options as Options
+    from ropewalk.engines.live.outgoing import UndeliverableError as UndeliverableError
     from ropewalk.engines.live.subscriptions import Event as Event
     from ropewalk.engines.live.subscriptions import SlowConsumerError as SlowConsumerError
     from ropewalk.engines.live.subscriptions import Subscription as Subscription
@@ -30,7 +30,7 @@ _LATER = {  # loaded when they are asked for: whoever only counts links needs no
     "RunError": "ropewalk.errors",
     "SlowConsumerError": "ropewalk.engines.live.subscriptions",
     "Subscription": "ropewalk.engines.live.subscriptions",
-    "UndeliverableError": "ropewalk.engines.live.api",
+    "UndeliverableError": "ropewalk.engines.live.outgoing",
     "UsageError": "ropewalk.errors",
 }
 

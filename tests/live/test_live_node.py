@@ -10,9 +10,10 @@ import pytest
 
 from alive import LIVE, Node, Options, alive, eventually, neighbours, read, settled
 from ropewalk.engines.live import gate
-from ropewalk.engines.live.api import NotRunningError, UndeliverableError
+from ropewalk.engines.live.api import NotRunningError
 from ropewalk.engines.live.envelope import MOST_SAID, sealed, signed
 from ropewalk.engines.live.identity import Identity, topic_of
+from ropewalk.engines.live.outgoing import UndeliverableError
 from ropewalk.engines.live.subscriptions import SlowConsumerError, Subscription, WhenFull
 from ropewalk.errors import UsageError
 from ropewalk.protocols import contract

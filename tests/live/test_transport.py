@@ -344,7 +344,7 @@ async def test_strangers_who_say_nothing_are_not_kept(monkeypatch: pytest.Monkey
 
 
 @alive
-async def test_a_heartbeat_overtakes_events_that_wait() -> None:
+async def test_what_carries_no_event_overtakes_those_that_wait_on_a_slow_connection() -> None:
     async with stations(2, heartbeat=30.0) as (a, b):
         await linked(a, b)
         connection, other = a.transport.links[b.me.id], b.transport.links[a.me.id]

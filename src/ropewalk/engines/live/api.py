@@ -8,8 +8,6 @@ async with Node(bootstrap=["10.0.0.1:7000"]) as node:
 
 import asyncio
 import logging
-import math
-import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -20,16 +18,18 @@ from typing import IO, Any, Self
 
 from ropewalk.engines.live.connection import Ending
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.envelope import MOST_SAID, Letter, sealed, signed, unseal
-from ropewalk.engines.live.gate import Gate, Judge, Verdict
+from ropewalk.engines.live.envelope import MOST_SAID, Letter, unseal
+from ropewalk.engines.live.gate import Banned, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
 from ropewalk.engines.live.joining import Joining
+from ropewalk.engines.live.leaving import hand_on
 from ropewalk.engines.live.options import Options, advertised, identity_of, refuse_unreachable
+from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
 from ropewalk.engines.live.subscriptions import BUFFER, Event, SlowConsumerError, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
 from ropewalk.engines.live.wire import Codec
-from ropewalk.errors import RunError, UsageError
+from ropewalk.errors import UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.catalogue import PROTOCOLS, stan_with
 from ropewalk.protocols.contract import (
@@ -45,29 +45,15 @@ from ropewalk.protocols.contract import (
 )
 from ropewalk.protocols.dissemination.messages import Inject, Push
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
-from ropewalk.protocols.stan.node import Node as StanNode
 from ropewalk.protocols.stan.settings import NAME
-from ropewalk.seeds import chance
 
 ROOM = 5.0  # ours, seconds: how long publishing waits for slow neighbours; what they have no room for then is counted
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
-HANDED_ON = 5.0  # ours, seconds: how long leaving waits for a first neighbour, to hand on what nobody else has
 MOST_CAME = 65_536  # ours: events of which copies are counted
-BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent what was rejected
-MOST_BANNED = 1024  # ours: of those
 log = logging.getLogger(__name__)
 
 Validator = Callable[[Event], "Verdict | Awaitable[Verdict]"]
 """What is to become of an event on a topic: accept it, ignore it, or reject it, which counts against who sent it."""
-
-
-class UndeliverableError(RunError):
-    """An event did not get into some of its topics."""
-
-    def __init__(self, failed: dict[str, str]) -> None:
-        self.failed = failed  # topic -> why
-        said = "; ".join(f"{topic!r}: {why}" for topic, why in failed.items())
-        super().__init__(f"the event did not get into {said}.")
 
 
 class NotRunningError(UsageError):
@@ -90,13 +76,10 @@ class Node:
         for address in self.bootstrap:
             place(address)
         self.identity = identity_of(self.options)
+        self._outgoing = Outgoing(self.identity, sign=self.options.sign)
         self._subscriptions: dict[int, list[Subscription]] = {}  # by topic
         self._judges: dict[int, Judge] = {}  # likewise: who validates
-        self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
-        self._banned: dict[bytes, float] = {}  # until when; MOST_BANNED
-        self._published = 0
-        self._signed_at = 0  # when it last signed an event, in microseconds since 1970
-        self._salt = token_bytes(8)
+        self._banned = Banned()
         self._running = self._left = False
         self._joining: Joining | None = None
         self._started_at = 0.0
@@ -150,7 +133,8 @@ class Node:
         allowed = None if options.allow is None else {bytes.fromhex(key) for key in options.allow}
 
         def admits(public: bytes) -> bool:
-            return not self._is_banned(public) and (allowed is None or public in allowed)
+            now = asyncio.get_running_loop().time()
+            return not self._banned.has(public, now) and (allowed is None or public in allowed)
 
         terms = Terms(
             self.identity,
@@ -188,7 +172,8 @@ class Node:
         """Say good-bye: what nobody else has yet is handed on, and subscriptions end."""
         if self._is_gone():
             return
-        await self._hand_on()
+        if self.bootstrap:
+            await hand_on(self.driver)
         if self._is_gone():
             return  # somebody else was faster
         self._left, self._running = True, False
@@ -196,9 +181,7 @@ class Node:
             for subscription in list(subscriptions):
                 await subscription.close()
         self._emptied.set()
-        for future in self._confirming.values():
-            if not future.done():
-                future.set_result("its publisher left before it was known to be in")
+        self._outgoing.give_up()
         try:
             await self._go()
         except BaseException:
@@ -207,29 +190,6 @@ class Node:
 
     def _is_gone(self) -> bool:
         return self._left or not self._running
-
-    async def _hand_on(self) -> None:
-        """Wait a little for somebody to take what was published here just now, where nobody has so far."""
-        unheard = 0
-        while self.bootstrap and (waiting := self._unheard()):
-            unheard = waiting
-            await asyncio.sleep(HANDED_ON / 100)
-        if unheard and self._unheard(math.inf):
-            log.warning(
-                "nobody else may have got what was published here on %d topics: nobody was found there", unheard
-            )
-
-    def _unheard(self, within: float = HANDED_ON) -> int:
-        """On how many topics events of the last seconds wait for a first neighbour, or for somebody to let them in."""
-        machine, me = self.driver.machine, self.identity.id
-        assert isinstance(machine, StanNode)
-        since = asyncio.get_running_loop().time() - within
-        alone = [topic for topic in machine.topics if not machine.neighbours.around(topic)]
-        lonely = [
-            any(event.publisher == me and at > since for event, at in machine.events.unspread(topic)) for topic in alone
-        ]
-        let_in = [each.event.publisher == me and each.at > since for each in machine.injections.open.values()]
-        return sum(lonely) + sum(let_in)
 
     async def _go(self) -> None:
         if self._joining is not None:
@@ -323,29 +283,15 @@ class Node:
                 raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
         await self._room(topics)
         self._must_run()
-        self._published += 1
-        number = chance(self.identity.id, "event", int.from_bytes(self._salt, "big") >> 1, self._published)
-        ids = tuple(topics)
-        if self.options.sign:
-            self._signed_at = max(self._signed_at + 1, time.time_ns() // 1000)
-            event = signed(self.identity, ids, payload, self._signed_at)
-        else:
-            event = sealed(self.identity, ids, payload, number)
-        loop = asyncio.get_running_loop()
-        strange = [topic for topic in ids if not self.driver.machine.follows(topic)]
-        confirming = {topic: loop.create_future() for topic in strange}
-        for topic, future in confirming.items():
-            self._confirming[event.id, topic] = future
+        event = self._outgoing.event(tuple(topics), payload)
+        strange = [topic for topic in topics if not self.driver.machine.follows(topic)]
         self.counts["published"] += 1
         self.published(event)
-        try:
+        with self._outgoing.confirming(event, strange) as confirming:
             self.driver.tell(Publish(event))
             self._hand_out(event, 0)  # whoever subscribed at this very node
             if confirming:
                 await asyncio.wait(confirming.values())
-        finally:
-            for topic in confirming:
-                self._confirming.pop((event.id, topic), None)
         failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
         if failed:
             raise UndeliverableError(failed)
@@ -386,15 +332,10 @@ class Node:
         )
 
     def _report(self, report: Report) -> None:
-        self._confirm(report.event.id, report.topic, report.why)
+        self._outgoing.confirm(report.event.id, report.topic, report.why)
 
     def _entered(self, entered: Entered) -> None:
-        self._confirm(entered.event, entered.topic, "")
-
-    def _confirm(self, event: int, topic: int, why: str) -> None:
-        future = self._confirming.get((event, topic))
-        if future is not None and not future.done():
-            future.set_result(why)
+        self._outgoing.confirm(entered.event, entered.topic, "")
 
     def _has_room(self) -> None:
         self._emptied.set()
@@ -403,18 +344,13 @@ class Node:
     def _is_full(self, topics: tuple[int, ...]) -> bool:
         return any(each.is_full for topic in topics for each in self._subscriptions.get(topic, ()))
 
-    def _is_banned(self, public: bytes) -> bool:
-        return self._banned.get(public, 0.0) > asyncio.get_running_loop().time()
-
     def _refuse(self, sender: Contact, event: int) -> None:
         self.driver.tell(Refuse(sender, event))
 
     def _ban(self, contact: Contact) -> None:
         connection = self.transport.links.get(contact.id)
         if connection is not None and connection.other is not None:
-            self._banned[connection.other.public] = asyncio.get_running_loop().time() + BANNED
-            if len(self._banned) > MOST_BANNED:
-                del self._banned[next(iter(self._banned))]
+            self._banned.add(connection.other.public, asyncio.get_running_loop().time())
             connection.abort(Ending("failed", "evicted: it sent what was rejected"))
 
     # How it does it

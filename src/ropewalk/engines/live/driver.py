@@ -44,6 +44,7 @@ class Driver:
         self.report: Callable[[Report], None] = lambda _: None
         self.entered: Callable[[Entered], None] = lambda _: None
         self.handled = 0  # inputs so far
+        self.moved = asyncio.Event()  # set at every input: for who waits for something to come about
         self.failed = 0  # inputs at which the machine raised: a bug, which must not take the node down
         self._inputs: deque[Input] = deque()
         self._held: list[Input] | None = None  # while it is paused
@@ -90,6 +91,7 @@ class Driver:
 
     def _handle(self, event: Input) -> None:
         self.handled += 1
+        self.moved.set()
         try:
             effects = self.machine.handle(event, self.loop.time())
         except Exception:

@@ -39,10 +39,29 @@ MOST_OFFERS = 4096  # ours: that wait for room; what is beyond is offered again 
 AT_A_TIME = 8  # ours: offers that are taken up when there is room
 MOST_REJECTED = 16  # ours: events that one neighbour may send within a minute before it is sent away for a while
 REJECTED_WITHIN = 60.0  # seconds
+BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent what was rejected
+MOST_BANNED = 1024  # ours: of those
 MOST_COPIES = 64  # ours: of an event that is being judged
 MOST_REJECTERS = 4096  # ours: neighbours of whom that is counted; to hang up does not help
 MOST_AT_WORK = 1024  # ours: events that are being judged; more are left out, and asked for again
 log = logging.getLogger(__name__)
+
+
+class Banned:
+    """Who has sent too much that was rejected, by public key."""
+
+    def __init__(self) -> None:
+        self._until: dict[bytes, float] = {}  # MOST_BANNED
+
+    def add(self, public: bytes, now: float) -> None:
+        """Keep somebody out for a while."""
+        self._until[public] = now + BANNED
+        if len(self._until) > MOST_BANNED:
+            del self._until[next(iter(self._until))]
+
+    def has(self, public: bytes, now: float) -> bool:
+        """Whether somebody is kept out now."""
+        return self._until.get(public, 0.0) > now
 
 
 class Gate:

@@ -79,8 +79,11 @@ def locked(folder: Path) -> IO[bytes] | None:
         except BlockingIOError:
             file.close()
             raise InputError(f"the identity in {folder} is in use: a node that is there already has it.") from None
-    except OSError:
-        return None  # the file system knows no locks
+        except OSError:
+            file.close()
+            return None  # the file system knows no locks
+    except OSError as error:
+        raise InputError(f"the node's key in {folder} cannot be read: {error.strerror}.") from None
     return file
 
 

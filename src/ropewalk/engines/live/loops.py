@@ -3,7 +3,8 @@
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -31,16 +32,33 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     raise KeyboardInterrupt
 
 
+@contextmanager
+def on_signal(tell: Callable[[int], None]) -> Iterator[None]:
+    """Be told of the next signal that ends a process, by its number, instead of being cancelled; the one after that goes as usual."""
+    _told.append(tell)
+    try:
+        yield
+    finally:
+        _told.remove(tell)
+
+
+_told: list[Callable[[int], None]] = []  # who wants to be told of a signal; the last is
+
+
 async def _interruptible(work: Coroutine[Any, Any, T], interrupted: list[int]) -> T:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
-    caught = [number for number in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(number))]
+    in_main = threading.current_thread() is threading.main_thread()
+    caught = [number for number in (signal.SIGINT, signal.SIGTERM) if in_main and callable(signal.getsignal(number))]
     former = {number: signal.getsignal(number) for number in caught}
 
-    def cancel(number: int) -> None:
-        give_back()  # a second one goes as it usually does
-        interrupted.append(number)
-        task.cancel()
+    def receive(number: int) -> None:
+        give_back()
+        if _told:
+            _told[-1](number)
+        else:
+            interrupted.append(number)
+            task.cancel()
 
     def give_back() -> None:
         for each, handler in former.items():
@@ -48,9 +66,8 @@ async def _interruptible(work: Coroutine[Any, Any, T], interrupted: list[int]) -
             signal.signal(each, handler)
         former.clear()
 
-    if threading.current_thread() is threading.main_thread():
-        for number in caught:
-            loop.add_signal_handler(number, cancel, number)
+    for number in caught:
+        loop.add_signal_handler(number, receive, number)
     try:
         return await work
     finally:

@@ -5,16 +5,17 @@ import base64
 import json
 import os
 import queue
-import signal
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ropewalk.engines.live.api import Node, UndeliverableError
+from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.envelope import MOST_SAID
+from ropewalk.engines.live.loops import on_signal
 from ropewalk.engines.live.metrics import Endpoint
+from ropewalk.engines.live.outgoing import UndeliverableError
 from ropewalk.engines.live.subscriptions import Event, Subscription
 from ropewalk.engines.live.telemetry import Telemetry
 from ropewalk.errors import InputError, RunError, UsageError
@@ -211,26 +212,14 @@ class Stopped(asyncio.Event):
 @asynccontextmanager
 async def stoppable() -> AsyncIterator[Stopped]:
     """Set when the process is told to stop, politely or by Ctrl-C; a second time it goes as it usually does."""
-    stopped, loop = Stopped(), asyncio.get_running_loop()
-    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    stopped = Stopped()
 
-    def stop(told_by: int) -> None:
-        stopped.number = told_by
+    def stop(number: int) -> None:
+        stopped.number = number
         stopped.set()
-        give_back()
 
-    def give_back() -> None:
-        for number, handler in former.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, handler)
-        former.clear()
-
-    for number in former:
-        loop.add_signal_handler(number, stop, number)
-    try:
+    with on_signal(stop):
         yield stopped
-    finally:
-        give_back()
 
 
 async def _close_when(stopped: asyncio.Event, events: Subscription) -> None:

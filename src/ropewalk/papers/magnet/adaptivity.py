@@ -5,7 +5,7 @@ from dataclasses import replace
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Curve, Panel
 from ropewalk.papers.lab import Lab
-from ropewalk.papers.magnet.sweeps import MAGNET, NODES, Case, average, cost_of, costs, falls, runs
+from ropewalk.papers.magnet.sweeps import MAGNET, NODES, Case, average, both, cost_of, costs, falls, runs
 from ropewalk.protocols.magnet.settings import Settings
 from ropewalk.workloads.contract import LocalModel
 from ropewalk.workloads.multi_modal import MultiModal
@@ -60,10 +60,7 @@ def draw_never_worse(measured: Measured) -> list[Panel]:
             x="case",
             y="uninterested relays a message",
             reading=", ".join(f"{at}: {name}" for at, name in enumerate(measured.numbers)) + ".",
-            curves=[
-                Curve(who, [(at, of[who]) for at, of in enumerate(measured.numbers.values())], "points", place)
-                for place, who in enumerate(("magnet", "strawman"))
-            ],
+            curves=both(enumerate(measured.numbers.values()), "points"),
         )
     ]
 
@@ -152,10 +149,7 @@ def draw_degree(measured: Measured) -> list[Panel]:
             x="links of a node, at either end",
             y="uninterested relays a message",
             reading="More links join followers that sit apart; and make ways shorter, with or without Magnet.",
-            curves=[
-                Curve(who, [(degree, measured.numbers[f"{name}, {degree:g}"][who]) for degree in DEGREES], "line", at)
-                for at, who in enumerate(("magnet", "strawman"))
-            ],
+            curves=both((degree, measured.numbers[f"{name}, {degree:g}"]) for degree in DEGREES),
         )
         for name in ("MULTI-MODAL", "SPATIAL")
     ]

@@ -3,9 +3,9 @@
 from functools import partial
 
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
-from ropewalk.papers.drawing import Curve, Panel
+from ropewalk.papers.drawing import Panel
 from ropewalk.papers.lab import Lab
-from ropewalk.papers.magnet.sweeps import MAGNET, NODES, POWER_LAW, Case, costs, falls, in_percent
+from ropewalk.papers.magnet.sweeps import MAGNET, NODES, POWER_LAW, Case, both, costs, falls, in_percent
 from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.rates import Rates
 
@@ -71,10 +71,7 @@ def _panels(numbers: Numbers, title: str) -> list[Panel]:
             x="categories that a node chooses (b_p)",
             y="uninterested relays a message",
             reading="The more categories a node chooses, the less its interests have in common with anybody's, and the less is there to gain.",
-            curves=[
-                Curve(who, [(chosen, numbers[f"{chosen} of {chosen * ratio}"][who]) for chosen in CHOSEN], "line", at)
-                for at, who in enumerate(("magnet", "strawman"))
-            ],
+            curves=both((chosen, numbers[f"{chosen} of {chosen * ratio}"]) for chosen in CHOSEN),
         )
         for ratio in RATIOS
     ]

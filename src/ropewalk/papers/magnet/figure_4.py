@@ -1,9 +1,9 @@
 """Magnet, Figure 4: cost against how skewed popularity is (a), and how much nodes follow (b)."""
 
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
-from ropewalk.papers.drawing import Curve, Panel
+from ropewalk.papers.drawing import Panel
 from ropewalk.papers.lab import Lab
-from ropewalk.papers.magnet.sweeps import MAGNET, POWER_LAW, Case, costs, in_percent, rises
+from ropewalk.papers.magnet.sweeps import MAGNET, POWER_LAW, Case, both, costs, in_percent, rises
 from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.rates import Rates
 
@@ -44,10 +44,7 @@ def draw_exponents(measured: Measured) -> list[Panel]:
             x="exponent of the popularity of topics",
             y="uninterested relays a message",
             reading="The steeper popularity falls, the more nodes follow the same few topics.",
-            curves=[
-                Curve(who, [(each, numbers[f"{each:g}"][who]) for each in EXPONENTS], "line", at)
-                for at, who in enumerate(("magnet", "strawman"))
-            ],
+            curves=both((each, numbers[f"{each:g}"]) for each in EXPONENTS),
         )
     ]
 
@@ -81,10 +78,7 @@ def draw_sizes(measured: Measured) -> list[Panel]:
             x="topics that the average node follows",
             y="uninterested relays a message",
             reading="Below the strawman at every size.",
-            curves=[
-                Curve(who, [(size, numbers[f"{size} topics, {law}"][who]) for size in SIZES], "line", at)
-                for at, who in enumerate(("magnet", "strawman"))
-            ],
+            curves=both((size, numbers[f"{size} topics, {law}"]) for size in SIZES),
         )
         for law in LAWS
     ]

@@ -1,6 +1,6 @@
 """What Magnet's figures have in common: runs on made-up universes, and what Magnet saves there against its strawman."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ from ropewalk.engines.batch.rings import Plan
 from ropewalk.engines.batch.sweep import Point
 from ropewalk.engines.contract import FINAL, INITIAL
 from ropewalk.papers.contract import Scale
+from ropewalk.papers.drawing import Curve, Kind
 from ropewalk.papers.lab import Lab, Swept
 from ropewalk.papers.statistics import mean
 from ropewalk.protocols.magnet.settings import NAME, Settings
@@ -91,3 +92,9 @@ def rises(values: Sequence[float]) -> bool:
 def in_percent(values: Sequence[float]) -> str:
     """Shares as a reader wants them."""
     return ", ".join(f"{100 * value:.1f}" for value in values) + " %"
+
+
+def both(points: Iterable[tuple[float, dict[str, float]]], kind: Kind = "line") -> list[Curve]:
+    """Magnet and its strawman, over what was varied."""
+    known = list(points)
+    return [Curve(who, [(x, of[who]) for x, of in known], kind, at) for at, who in enumerate(("magnet", "strawman"))]

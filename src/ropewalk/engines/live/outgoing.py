@@ -1,0 +1,65 @@
+"""Events on their way out of a node: each gets an id, a seal, and for topics that are not followed here a word of what became of it."""
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from secrets import token_bytes
+
+from ropewalk.engines.live.envelope import sealed, signed
+from ropewalk.engines.live.identity import Identity
+from ropewalk.errors import RunError
+from ropewalk.protocols.contract import Event
+from ropewalk.seeds import chance
+
+
+class UndeliverableError(RunError):
+    """An event did not get into some of its topics."""
+
+    def __init__(self, failed: dict[str, str]) -> None:
+        self.failed = failed  # topic -> why
+        said = "; ".join(f"{topic!r}: {why}" for topic, why in failed.items())
+        super().__init__(f"the event did not get into {said}.")
+
+
+class Outgoing:
+    """What one node has published, as far as it is not yet known to be in."""
+
+    def __init__(self, identity: Identity, *, sign: bool) -> None:
+        self.identity, self.sign = identity, sign
+        self._published = 0
+        self._signed_at = 0  # when it last signed an event, in microseconds since 1970
+        self._salt = int.from_bytes(token_bytes(8), "big") >> 1
+        self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
+
+    def event(self, topics: tuple[int, ...], payload: bytes) -> Event:
+        """Something to say, as an event that nobody has seen before."""
+        if self.sign:
+            self._signed_at = max(self._signed_at + 1, time.time_ns() // 1000)
+            return signed(self.identity, topics, payload, self._signed_at)
+        self._published += 1
+        number = chance(self.identity.id, "event", self._salt, self._published)
+        return sealed(self.identity, topics, payload, number)
+
+    @contextmanager
+    def confirming(self, event: Event, topics: Iterable[int]) -> Iterator["dict[int, asyncio.Future[str]]"]:
+        """By topic, what becomes of an event: nothing, if it is in, or why it is not."""
+        loop = asyncio.get_running_loop()
+        futures = {topic: loop.create_future() for topic in topics}
+        self._confirming.update(((event.id, topic), future) for topic, future in futures.items())
+        try:
+            yield futures
+        finally:
+            for topic in futures:
+                self._confirming.pop((event.id, topic), None)
+
+    def confirm(self, event: int, topic: int, why: str) -> None:
+        """An event is in a topic, or why not."""
+        future = self._confirming.get((event, topic))
+        if future is not None and not future.done():
+            future.set_result(why)
+
+    def give_up(self) -> None:
+        """Nobody will hear of any more."""
+        for event, topic in list(self._confirming):
+            self.confirm(event, topic, "its publisher left before it was known to be in")

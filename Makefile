@@ -17,10 +17,10 @@ demo: $(READY)  ## run StaN on embedded Spark and write a report
 test: $(READY)  ## the tests of every day
 	$(BIN)/pytest $(TWICE)
 
-thorough: $(READY)  ## the tests that take minutes: every claim at small scale, a cluster
+thorough: $(READY)  ## the tests that take minutes: most claims at small scale, a cluster
 	$(BIN)/pytest $(TWICE) -m "thorough and not long"
 
-long: $(READY)  ## what is long by nature: paper scale, the smallest machine
+long: $(READY)  ## what is long by nature: slow claims, paper scale, the smallest machine
 	$(BIN)/pytest -m long --timeout 3600
 
 bench-batch: $(READY)  ## how near the batch engine comes to the ideal, at three sizes

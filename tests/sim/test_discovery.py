@@ -13,7 +13,8 @@ from ropewalk.engines.sim.network import Duplication, Loss, Partition, Reorderin
 from ropewalk.protocols.contract import Contact, Effect, Input, Received
 from ropewalk.protocols.discovery import leases
 from ropewalk.protocols.discovery.messages import Found, Message, Seek, Serve, Served, Unserve
-from ropewalk.protocols.discovery.settings import MOST_LOOKUPS, MOST_OPEN, MOST_SERVING
+from ropewalk.protocols.discovery.serving import Serving
+from ropewalk.protocols.discovery.settings import MOST_LOOKUPS, MOST_OPEN, MOST_SERVING, Settings
 from ropewalk.protocols.discovery.tags import tag
 from ropewalk.seeds import chance
 from seekers import REFRESH, SETTINGS, Messages, Seeker, Village
@@ -151,6 +152,14 @@ def test_who_serves_no_more_is_found_no_more() -> None:
     village.run(10.0)
     others = [node for node in village.ids if node not in members[TWO]]
     assert set(map(tuple, village.sought(others, TWO).values())) == {(members[TWO][1],)}
+
+
+def test_the_first_announcements_follow_soon_and_then_there_is_one_per_refresh() -> None:
+    settings = Settings(refresh=120.0, retry=5.0)
+    serving = Serving(tag=1, era=1, left_at={7: Contact(7)})
+    assert [serving.until_next(settings) for _ in range(6)] == [10.0, 20.0, 40.0, 80.0, 120.0, 120.0]
+    serving.left_at.clear()  # nobody is reached any more
+    assert [serving.until_next(settings) for _ in range(2)] == [5.0, 10.0]
 
 
 def test_another_secret_is_another_network() -> None:

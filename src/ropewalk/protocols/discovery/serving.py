@@ -51,9 +51,13 @@ class Serving:
         self.asked -= 1
 
     def until_next(self, settings: Settings) -> float:
-        """Seconds from this round to the next: longer each time, for those who find no room, or reach nobody."""
+        """Seconds from this round to the next: longer each time, for those who find no room, or reach nobody.
+
+        The first rounds follow soon: of those who begin at the same time few know of each other, and overlays that have
+        begun apart grow together by what announcements bring.
+        """
         self.rounds += 1
         self.setbacks = 0 if self.left_at else self.setbacks + 1
         if self.full:
             return settings.refresh * min(SLOWEST, 1 << self.setbacks)
-        return settings.backed_off(self.setbacks) if self.setbacks else settings.refresh
+        return settings.backed_off(self.setbacks or self.rounds + 1)

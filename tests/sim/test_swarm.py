@@ -32,6 +32,7 @@ FAILED_ONCE = {
     1682: "an event is gone with a publisher that leaves before anybody has it",
     5335: "two that hold each other in views of one never hold a third that comes later",
     10096: "an answer may wait for a link while whom it names takes back that it serves",
+    10316: "two that rank each other first take in a third that discovery names",
     10500: "while links that do not come up are tried again nothing else is late",
     20041: "who follows nothing any more still closes links that others open to it",
     20134: "a keep-alive that an announcement has overtaken is not believed",

@@ -16,6 +16,10 @@ from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.neighbours import Neighbours
 from ropewalk.seeds import chance, pick
 
+# ours: who holds so few takes in a member that it hears of. Two that hold nobody but each other, and rank each other first, would
+# never let a third in by walks
+SHORT = 2
+
 
 class Finding:
     """Discovery, as a node with neighbours uses it."""
@@ -87,6 +91,8 @@ class Finding:
         if _is_alone(following):
             return self.neighbours.ask_manager(topic, Subscribe(topic, contacts, following.level), now)
         others = _strangers(following, contacts)
+        if others and following.overlay.view.size <= SHORT:
+            return self.neighbours.grow(topic, others[0], now)
         if others and following.explore is None:
             following.explore = others[0]
         return []

@@ -229,6 +229,10 @@ class Neighbours:
             case _:
                 return [answer]
 
+    def grow(self, topic: int, contact: Contact, now: float) -> list[Effect]:
+        """Hold one more on a topic that is followed."""
+        return self._grow(self.topics[topic], contact, now)
+
     def _grow(self, following: Following, contact: Contact, now: float) -> list[Effect]:
         view = following.overlay.view
         if view.size < (MOST_NEIGHBOURS if following.level.most is None else following.level.most):

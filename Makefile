@@ -30,8 +30,9 @@ bench-sim: $(READY)  ## how many events a second the simulator handles, beside a
 	$(BIN)/python benchmarks/sim.py
 
 SEEDS ?= 0:200
-swarm: $(READY)  ## histories made up by chance, every invariant on: SEEDS=FROM:TO
-	$(BIN)/python tools/swarm $(SEEDS)
+OF ?= stan
+swarm: $(READY)  ## histories made up by chance, every invariant on: SEEDS=FROM:TO OF=stan|rings
+	$(BIN)/python tools/swarm $(SEEDS) $(OF)
 
 cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --master
 	tools/cluster start

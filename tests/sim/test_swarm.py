@@ -115,7 +115,7 @@ def test_the_tool_lists_failing_seeds_with_how_to_replay_them(
         if scenario.seed == 8:
             raise KeyError(13)
 
-    monkeypatch.setattr(tool, "play", fail)
+    monkeypatch.setattr(tool.swarm, "play", fail)
     monkeypatch.setattr(sys, "argv", ["swarm", "5:9"])
     assert tool.main() == 1
     said = capsys.readouterr().out.splitlines()
@@ -129,7 +129,7 @@ def test_the_tool_lists_failing_seeds_with_how_to_replay_them(
 def test_the_tool_says_what_a_single_seed_stands_for(
     tool: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tool, "play", lambda _scenario: None)
+    monkeypatch.setattr(tool.swarm, "play", lambda _scenario: None)
     monkeypatch.setattr(sys, "argv", ["swarm", "5:6"])
     assert tool.main() == 0
     said = capsys.readouterr()
@@ -148,4 +148,6 @@ def test_the_tool_says_how_it_is_used(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["swarm", *arguments])
     assert tool.main() == 2
-    assert capsys.readouterr().err == "say which seeds: make swarm SEEDS=FROM:TO, for instance 0:100\n"
+    assert capsys.readouterr().err == (
+        "say which seeds: make swarm SEEDS=FROM:TO, for instance 0:100, and OF=stan or OF=rings\n"
+    )

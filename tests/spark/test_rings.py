@@ -15,7 +15,7 @@ from ropewalk.measures.together import measured
 from ropewalk.protocols.magnet.settings import Settings
 from ropewalk.report.page import render
 from ropewalk.tables.frames import problems_of, read_table
-from ropewalk.tables.schema import RELAYS, TOPICS, TREES, VIEWS
+from ropewalk.tables.schema import RELAYS, TOPICS, TRAFFIC, TREES, VIEWS
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Store
 from ropewalk.workloads.hierarchical import HierarchicalTopics
@@ -134,3 +134,46 @@ def test_a_task_makes_the_universe_that_is_generated(spark: Session, tmp_path: P
     for one, other in zip(stored[:-1], made[:-1], strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_allclose(stored.rates, made.rates, rtol=1e-12)  # powers differ in the last bit
+
+
+@pytest.fixture(scope="module")
+def hamlet(spark: Session, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    path = tmp_path_factory.mktemp("hamlet") / "universe"
+    model = MultiModal(nodes=40, topics=8, categories=2, subscriptions_per_node=3.0)
+    make_workload(model, 3, path, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
+    return Store.open(path)
+
+
+@pytest.mark.parametrize("protocol", ["scribe", "magnet"])
+def test_nodes_that_send_messages_fill_the_same_tables(
+    spark: Session, hamlet: Store, tmp_path: Path, protocol: str
+) -> None:
+    settings = of_protocol(protocol, {"rounds": 12, "loss": 0.05})
+    job = Order(
+        settings=settings,
+        seed=3,
+        protocol=protocol,
+        engine="sim",
+        keep=frozenset({"traffic"}),
+        fitness=False,
+        events=20,
+        topics_per_event=2,
+    )
+    session = nullcontext(spark)
+    run = execute(hamlet, job, tmp_path / "run", overwrite=False, session=session, phase=lambda _: nullcontext())
+    assert problems_of(spark, tmp_path / "run") == []
+    document, store = run.document, Store.open(tmp_path / "run")
+    assert document["events"] == 20
+    assert document["missed"] == document["unwanted"] == 0
+    assert 0 <= document["trees"]["final"]["relay_share"] < 1
+    assert document["connections"]["final"]["mean"] > 2
+    assert read_table(spark, store, TREES).count() == document["topics"]
+    assert read_table(spark, store, RELAYS).count() == document["nodes"]
+    kinds = {row.kind for row in read_table(spark, store, TRAFFIC).select("kind").distinct().collect()}
+    assert {"stabilise", "graft", "bear", "submit", "shed"} <= kinds
+    assert ("gather" in kinds) == (protocol == "magnet")
+    command = command_of(hamlet, job)
+    assert command == (
+        f"ropewalk simulate {protocol} UNIVERSE --seed 3 --engine sim --rounds 12 --loss 0.05"
+        " --publish 20 --topics-per-event 2 --keep traffic"
+    )

@@ -11,7 +11,7 @@ from ropewalk.cli.spark import spark_for
 from ropewalk.cli.table import show_run
 from ropewalk.cli.talk import Talk, opening_line, say, show_json
 from ropewalk.engines.contract import FINAL, INITIAL, KEEPS, Keep
-from ropewalk.engines.job import Job, Order
+from ropewalk.engines.job import Order
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import Executed, execute, settings_of, usual_place
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
@@ -86,7 +86,7 @@ def kept_of(said: str) -> frozenset[Keep]:
     return frozenset(cast("list[Keep]", wanted))
 
 
-def refuse_of_events(job: Job, topics_per_event: int | None) -> None:
+def refuse_of_events(job: Order, topics_per_event: int | None) -> None:
     """What makes no sense about events."""
     settings = job.settings
     if topics_per_event is not None and not job.events:

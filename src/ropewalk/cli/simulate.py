@@ -13,6 +13,7 @@ from ropewalk.engines.job import Job, Order
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, chosen, of_protocol
 from ropewalk.protocols.catalogue import PROTOCOLS, Entry, find
+from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.stan.settings import NAME, STRICT, WALKING, Settings
 from ropewalk.tables.schema import SUBSCRIPTIONS
@@ -37,7 +38,7 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
 )
 @options.seed
 @options.each(options.of_fields(Settings(), dict.fromkeys(FROM_WORKLOAD, "as the workload says") | OF_ENGINES))
-@options.each(options.of_fields(MagnetSettings()))
+@options.each(options.of_fields(MagnetSettings(), without=[each.name for each in fields(OfRuns)]))
 @click.option("--strict", is_flag=True, help="Insist on the protocol as printed: refuse what was added to it.")
 @click.option(
     "--partitions",
@@ -69,10 +70,21 @@ def command(
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
     if entry.settings is not Settings:
-        _refuse_of_rings(protocol, keep, publish, strict, fitness)
-        settings = of_protocol(protocol, told)
-        job = Order(settings=settings, seed=seed, protocol=protocol, fitness=False, partitions=partitions)
-        carry_out(universe, job, **shown)
+        _refuse_of_rings(protocol, engine, told, strict=strict, fitness=fitness, partitions=partitions)
+        order = Order(
+            settings=of_protocol(protocol, told),
+            seed=seed,
+            protocol=protocol,
+            engine=engine,
+            keep=kept_of(keep),
+            fitness=False,
+            partitions=partitions,
+            events=publish,
+            topics_per_event=topics_per_event or 1,
+        )
+        _refuse_kept(order)
+        refuse_of_events(order, topics_per_event)
+        carry_out(universe, order, **shown)
         return
     settings = chosen(universe, told, engine, protocol)
     if settings.schedule not in entry.schedules:
@@ -115,11 +127,26 @@ def _of_protocol(entry: Entry, told: dict[str, Any]) -> dict[str, Any]:
     return {name: told.get(name) for name in (field.name for field in fields(entry.settings))}
 
 
-def _refuse_of_rings(protocol: str, keep: str, publish: int, strict: bool, fitness: bool) -> None:
-    said = {"--keep": keep, "--publish": publish, "--strict": strict, "--no-fitness": not fitness}
-    for name, value in said.items():
+def _refuse_of_rings(
+    protocol: str, engine: Engine, told: dict[str, Any], *, strict: bool, fitness: bool, partitions: int | None
+) -> None:
+    for name, value in {"--strict": strict, "--no-fitness": not fitness}.items():
         if value:
             raise UsageError(f"{name} plays no part in {protocol}; drop it.")
+    if engine == "batch":
+        for each in fields(OfRuns):
+            if told.get(each.name) is not None:
+                raise UsageError(
+                    f"--{each.name} needs nodes with timers, which engine batch has not; add --engine sim."
+                )
+    elif partitions is not None:
+        raise UsageError("--partitions is for engine batch only; drop it, or --engine sim.")
+
+
+def _refuse_kept(order: Order) -> None:
+    """Of nodes on rings there is only what was sent to keep, where something was."""
+    for kept in sorted(order.keep - ({"traffic"} if order.engine == "sim" else set())):
+        raise UsageError(f"--keep {kept} plays no part in {order.protocol} in engine {order.engine}; drop it.")
 
 
 def _refuse_additions(settings: Settings) -> None:

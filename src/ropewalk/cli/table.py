@@ -69,6 +69,8 @@ def _show_trees(console: Console, document: dict[str, Any]) -> None:
         change = "" if before is None else _change(before, after)
         table.add_row(words, "" if before is None else f"{before:.2f}", f"{after:.2f}", change)
     console.print(table)
+    if "events" in document:
+        console.print(events_said(document), soft_wrap=True)
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
 
 

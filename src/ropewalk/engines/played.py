@@ -31,6 +31,9 @@ from ropewalk.tables.store import Draft, Store
 
 COUNTED = ("messages", "ids")  # of StaN's walks and replies, by topic; what others send is in `traffic` by kind
 
+Sent = dict[int, dict[str, list[int]]]
+"""node -> kind -> [messages, bytes]"""
+
 
 @dataclass(frozen=True, slots=True)
 class Played:
@@ -39,7 +42,7 @@ class Played:
     left: Left
     open: dict[int, int] | None  # node -> links that are open, used or not; None in lock step: those of views
     at: float
-    sent: dict[int, dict[str, list[int]]]
+    sent: Sent
     events: dict[str, Any]  # what became of them, at the final stage
     owed: set[tuple[int, int]]  # likewise: which event to whom
 
@@ -88,7 +91,7 @@ def stored(
     )
     draft.manifest.digest = outcome.digest
     tables = [(RUNS, runs_row(spark, outcome, job, universe))]
-    for table, rows in [*_tables(stages, node_ids, job), *_event_tables(published, delivered)]:
+    for table, rows in [*_tables(stages, node_ids, job), *event_tables(published, delivered)]:
         tables.append((table, of_run(outcome, table, spark.createDataFrame(rows))))
     outcome.tables |= write_tables(draft, tables)
     return outcome
@@ -131,24 +134,24 @@ def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[T
         pairs = [as_arrow(left.stage, connection_columns(left, node_ids)) for left in stages]
         yield CONNECTIONS, pa.concat_tables(pairs)
     if "traffic" in job.keep:
-        rows = [
-            (node, kind, each.at, messages, size)
-            for each in played
-            for node, kinds in each.sent.items()
-            for kind, (messages, size) in kinds.items()
-        ]
-        schema = {
-            "node": pa.int64(),
-            "kind": pa.string(),
-            "at": pa.float64(),
-            "messages": pa.int64(),
-            "bytes": pa.int64(),
-        }
-        counts = [pa.array([row[place] for row in rows], type_) for place, type_ in enumerate(schema.values())]
-        yield TRAFFIC, pa.table(counts, list(schema))
+        yield TRAFFIC, traffic_table([(each.sent, each.at) for each in played])
 
 
-def _event_tables(published: list[Publication] | None, delivered: list[Delivery]) -> Iterator[tuple[Table, pa.Table]]:
+def traffic_table(sent: list[tuple[Sent, float]]) -> pa.Table:
+    """What was sent from one moment to the next."""
+    rows = [
+        (node, kind, at, messages, size)
+        for by_node, at in sent
+        for node, kinds in by_node.items()
+        for kind, (messages, size) in kinds.items()
+    ]
+    schema = {"node": pa.int64(), "kind": pa.string(), "at": pa.float64(), "messages": pa.int64(), "bytes": pa.int64()}
+    counts = [pa.array([row[place] for row in rows], type_) for place, type_ in enumerate(schema.values())]
+    return pa.table(counts, list(schema))
+
+
+def event_tables(published: list[Publication] | None, delivered: list[Delivery]) -> Iterator[tuple[Table, pa.Table]]:
+    """What became of events, if there were any."""
     if published is None:
         return
     columns: dict[str, tuple[list[Any], pa.DataType]] = {

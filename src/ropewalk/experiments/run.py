@@ -12,6 +12,7 @@ from ropewalk.engines.batch import run as batch
 from ropewalk.engines.contract import FINAL, INITIAL, Engine, Phase, stage_after
 from ropewalk.engines.job import Job, Order, Outcome, run_of
 from ropewalk.engines.live import run as live
+from ropewalk.engines.sim import rings as sim_rings
 from ropewalk.engines.sim import run as sim
 from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.measures.summary import Row, summary
@@ -25,6 +26,7 @@ from ropewalk.tables.store import MANIFEST, Draft, Manifest, Store, drafted
 
 Simulate = Callable[[Session, Store, Any, Draft, Phase], Outcome]
 SIMULATE: dict[Engine, Simulate] = {"batch": batch.simulate, "sim": sim.simulate, "live": live.simulate}
+ON_RINGS: dict[Engine, Simulate] = {"batch": rings.simulate, "sim": sim_rings.simulate}
 LIVE_PERIOD = 5.0  # seconds: somebody waits for all rounds of them
 FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does
 
@@ -155,7 +157,7 @@ def execute(
 
 
 def _simulate(job: Order) -> Simulate:
-    return SIMULATE[job.engine] if isinstance(job, Job) else rings.simulate
+    return (SIMULATE if isinstance(job, Job) else ON_RINGS)[job.engine]
 
 
 def _refuse_deserted(rows: list[Row], stages: list[str]) -> None:

@@ -10,17 +10,22 @@ from ropewalk.protocols.baselines.gossipsub import messages as gossipsub_message
 from ropewalk.protocols.baselines.gossipsub.node import Node as GossipsubNode
 from ropewalk.protocols.baselines.gossipsub.settings import Settings as GossipsubSettings
 from ropewalk.protocols.contract import Contact, Node
+from ropewalk.protocols.dht import messages as ring_messages
 from ropewalk.protocols.discovery import messages as discovery_messages
 from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import messages as event_messages
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
+from ropewalk.protocols.magnet import messages as magnet_messages
 from ropewalk.protocols.magnet import settings as magnet
+from ropewalk.protocols.magnet.node import Node as MagnetNode
 from ropewalk.protocols.sampling import catalogue as sampling
 from ropewalk.protocols.scribe import settings as scribe
+from ropewalk.protocols.scribe.node import Node as ScribeNode
 from ropewalk.protocols.stan import messages as stan_messages
 from ropewalk.protocols.stan import settings as stan
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Withdraw
 from ropewalk.protocols.stan.node import Node as StanNode
+from ropewalk.protocols.trees import messages as tree_messages
 from ropewalk.seeds import chance
 
 
@@ -40,7 +45,7 @@ class Entry:
     messages: tuple[type[Any], ...] = ()  # all that its nodes may tell each other
 
 
-Make = Callable[[Contact, stan.Settings, int, Node | None], Node]
+Make = Callable[[Contact, Any, int, Node | None], Node]
 """Who it is, the settings of the run, its seed, and what it was before it went, if it comes back."""
 
 
@@ -73,6 +78,24 @@ def _gossipsub(me: Contact, settings: stan.Settings, seed: int, former: Node | N
     if isinstance(former, GossipsubNode):
         node.come_back(former)
     return node
+
+
+def _scribe(me: Contact, settings: scribe.Settings, seed: int, former: Node | None) -> Node:
+    node = ScribeNode(me, settings, seed)
+    if isinstance(former, ScribeNode):
+        node.come_back(former)
+    return node
+
+
+def _magnet(me: Contact, settings: magnet.Settings, seed: int, former: Node | None) -> Node:
+    node = MagnetNode(me, settings, seed)
+    if isinstance(former, MagnetNode):
+        node.come_back(former)
+    return node
+
+
+def _on_ring(kind: type[Any], settings: Any) -> Callable[[Contact, int], Node]:
+    return lambda me, seed: kind(me, settings, seed)
 
 
 def _variant(make: Make, **more: Any) -> Callable[[Contact, int], Node]:
@@ -131,14 +154,26 @@ PROTOCOLS = {
         Entry(
             name=magnet.NAME,
             sentence="similar nodes close together on a ring, and trees that follow it (Girdzijauskas et al.)",
-            engines=("batch",),
+            engines=("batch", "sim"),
             settings=magnet.Settings,
+            schedules=("timed",),
+            make=_magnet,
+            variants={"printed": _on_ring(MagnetNode, magnet.Settings())},
+            messages=(
+                *get_args(ring_messages.Message),
+                *get_args(tree_messages.Message),
+                *get_args(magnet_messages.Message),
+            ),
         ),
         Entry(
             name=scribe.NAME,
             sentence="a tree for each topic over Chord, towards a node that the topic's hash names (Castro et al.)",
-            engines=("batch",),
+            engines=("batch", "sim"),
             settings=scribe.Settings,
+            schedules=("timed",),
+            make=_scribe,
+            variants={"given": _on_ring(ScribeNode, scribe.Settings())},
+            messages=(*get_args(ring_messages.Message), *get_args(tree_messages.Message)),
         ),
     )
 }

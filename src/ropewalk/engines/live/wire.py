@@ -28,6 +28,9 @@ KINDS = {  # never given to another; 128 and above may be skipped by who does no
     "push": 48, "have": 49, "want": 50, "spare": 51, "inject": 52, "taken": 53,
     "seek": 56, "found": 57, "serve": 58, "served": 59, "unserve": 60, "prove": 61, "proven": 62,
     "interests": 64, "publication": 65, "control": 66,
+    "stabilise": 72, "neighbours": 73, "parted": 74, "hold": 75, "held": 76, "locate": 77, "located": 78, "stroll": 79, "met": 80,
+    "graft": 84, "bear": 85, "prune": 86, "shed": 87, "lack": 88, "submit": 89, "keep": 90, "kept": 91, "accepted": 92,
+    "gather": 96, "sample": 97, "query": 98, "beside": 99, "seated": 100, "enter": 101, "climb": 102, "reach": 103,
 }  # fmt: skip
 KIND_OF = {number: kind for kind, number in KINDS.items()}
 OPTIONAL = 128

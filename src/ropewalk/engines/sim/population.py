@@ -10,6 +10,7 @@ from ropewalk.engines.sim.liars import Liar
 from ropewalk.engines.sim.simulator import NOTICED, Simulator
 from ropewalk.protocols.catalogue import PROTOCOLS, Make
 from ropewalk.protocols.contract import Contact, Event, Join, Leave, Level, Node, Publish, Subscribe, Unsubscribe
+from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.stan.node import Node as StanNode
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.seeds import chance, pick
@@ -46,7 +47,7 @@ class Population:
         self,
         simulator: Simulator,
         members: dict[int, list[int]],
-        settings: Settings,
+        settings: Settings | OfRuns,
         seed: int,
         levels: dict[int, Level],
         make: Make = PROTOCOLS[NAME].make,
@@ -69,6 +70,12 @@ class Population:
     def stan(self, node: int) -> StanNode:
         """The same, where all nodes are StaN's."""
         return stan_of(self.node(node))
+
+    @property
+    def stan_settings(self) -> Settings:
+        """What was chosen about the run, likewise."""
+        assert isinstance(self.settings, Settings)
+        return self.settings
 
     def is_there(self, node: int) -> bool:
         """Whether it runs."""
@@ -104,8 +111,8 @@ class Population:
 
     def subscribe(self, node: int, topic: int, view: Iterable[int]) -> None:
         """Have a node follow a topic, with these to begin with; where it can find them itself, it is told nobody."""
-        told = not self.settings.discover or self.settings.manager != "scamp"
-        contacts = tuple(self.contacts[other] for other in view) if told else ()
+        finds = isinstance(self.settings, OfRuns) or (self.settings.discover and self.settings.manager == "scamp")
+        contacts = () if finds else tuple(self.contacts[other] for other in view)
         self.simulator.tell(node, Subscribe(topic, contacts, self.levels.get(topic, Level())))
 
     def take_away(self, node: int, *, crash: bool, noticed: float = NOTICED) -> None:
@@ -118,6 +125,8 @@ class Population:
 
     def drawn_view(self, node: int, topic: int, *labels: int) -> list[int]:
         """As many as the topic's fan-out, or a few where the manager makes the view, drawn from those that are there."""
+        if isinstance(self.settings, OfRuns):
+            return []
         others = [other for other in self.there(topic) if other != node]
         connectivity = self.levels.get(topic, Level()).connectivity or self.settings.connectivity
         asked = replace(self.settings, connectivity=connectivity)

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from ropewalk.engines.contract import FINAL, INITIAL, Phase, Views, stage_after
 from ropewalk.engines.job import Job, Outcome
-from ropewalk.engines.played import Delivery, Played, Publication, members_of, stored
+from ropewalk.engines.played import Played, members_of, stored
 from ropewalk.engines.publishing import stretch
 from ropewalk.engines.sim import rounds, timed
 from ropewalk.engines.sim.deliveries import Deliveries
@@ -20,6 +20,7 @@ from ropewalk.engines.sim.network import Network, Rule, WideArea
 from ropewalk.engines.sim.population import Act, Population
 from ropewalk.engines.sim.publishing import publications
 from ropewalk.engines.sim.record import Traffic
+from ropewalk.engines.sim.rows import rows_of_events
 from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.engines.views import left_by, views_of
 from ropewalk.errors import UsageError
@@ -43,7 +44,7 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     deliveries = Deliveries() if job.events else None
     stages = list(stages_of(members, job, phase, deliveries))
     with phase("write the tables"):
-        rows = _rows(deliveries, stages[-1].owed) if deliveries is not None else (None, [])
+        rows = rows_of_events(deliveries, stages[-1].owed) if deliveries is not None else (None, [])
         return stored(spark, universe, job, draft, members, stages, *rows)
 
 
@@ -145,19 +146,3 @@ def begin(population: Population, initial: Views) -> None:
 def play(population: Population, acts: list[Act] | None = None) -> Iterator[int]:
     """Round after round, on the schedule of the settings; the number of those that are over."""
     return timed.play(population, acts) if population.settings.schedule == "timed" else rounds.play(population)
-
-
-def _rows(deliveries: Deliveries, owed: set[tuple[int, int]]) -> tuple[list[Publication], list[Delivery]]:
-    known = deliveries.ledger.published.values()
-    published = [
-        Publication(each.event.id, each.event.publisher, each.event.topics, len(each.event.payload), each.at)
-        for each in known
-    ]
-    latest = {  # of a node that came back and got it anew, the last
-        (each.event.id, node.me.id): delivery for each in known for node, delivery in each.delivered.items()
-    }
-    delivered = [
-        Delivery(*key, delivery.hops, delivery.at, delivery.copies, owed=key in owed)
-        for key, delivery in latest.items()
-    ]
-    return published, delivered

@@ -61,7 +61,7 @@ class Process:
     def __init__(self, node: Node) -> None:
         self.node, self.contact = node, node.me
         self.alive = True
-        self.frozen_until = 0.0  # until then nothing is handled
+        self.frozen_until = float("-inf")  # until then nothing is handled
         self.linked: dict[int, End] = {}  # by the other's id
 
 

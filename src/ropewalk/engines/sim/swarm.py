@@ -34,6 +34,7 @@ from ropewalk.engines.sim.population import Act, Population
 from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.protocols.catalogue import stan_with
 from ropewalk.protocols.contract import Event, Level, Message
+from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.sampling.contract import ManagerName
@@ -117,11 +118,10 @@ class Scenario:
     def __str__(self) -> str:
         settings, nodes = self.settings, {node for nodes in self.followed.values() for node in nodes}
         faults = [type(rule.rule if isinstance(rule, Early) else rule).__name__ for rule in self.rules]
-        acts = [f"{what} {count}" for what, count in _counted(act.what for act in self.acts)]
         return (
             f"seed {self.seed}: {len(nodes)} nodes, {len(self.followed)} topics, {settings.rounds} periods,"
             f" {settings.manager}, {settings.weight} weights{', discovery' if settings.discover else ''};"
-            f" {', '.join(faults)}; {', '.join(acts)}{f'; {len(self.liars)} who {self.lie}' if self.liars else ''}"
+            f" {', '.join(faults)}; {told(self.acts)}{f'; {len(self.liars)} who {self.lie}' if self.liars else ''}"
         )
 
 
@@ -144,17 +144,18 @@ def scenario(seed: int) -> Scenario:
         adaptive=draw.happens("adaptive", 0.3),
         discover=manager == "scamp" and draw.happens("discover", 0.5),
     )
-    followed = _followed(draw)
+    followed = followed_by(draw)
     nodes = sorted({node for held in followed.values() for node in held})
     end = (rounds - QUIET) * PERIOD
+    last = (rounds - QUIET / 2) * PERIOD
     liars, lie = _liars(draw, nodes, settings)
     honest = [node for node in nodes if node not in liars]
     return Scenario(
         seed=seed,
         settings=settings,
         followed=followed,
-        rules=_rules(draw, nodes, settings, end),
-        acts=[*_troubles(draw, honest, followed, settings, end), *_events(draw, honest, followed, settings)],
+        rules=rules_of(draw, nodes, settings, end),
+        acts=[*troubles_of(draw, honest, followed, settings, end), *events_of(draw, honest, followed, settings, last)],
         liars=liars,
         lie=lie,
         levels=_levels(draw, followed),
@@ -190,7 +191,7 @@ def _promised(scenario: Scenario) -> list[Invariant]:
 # Who follows what
 
 
-def _followed(draw: Draw) -> Members:
+def followed_by(draw: Draw) -> Members:
     """One of several shapes: alike, skewed, in groups, with a node that follows everything, or very small."""
     shape = draw.one("shape", ("even", "skewed", "groups", "hub", "tiny"))
     count = draw.whole("nodes", 3, 5) if shape == "tiny" else draw.whole("nodes", 8, 22)
@@ -234,7 +235,8 @@ def _views(scenario: Scenario) -> Views:
 # What goes wrong
 
 
-def _rules(draw: Draw, nodes: list[int], settings: Settings, end: float) -> list[Rule]:
+def rules_of(draw: Draw, nodes: list[int], settings: Settings | OfRuns, end: float) -> list[Rule]:
+    """What the network does."""
     seed = draw.seed
     repaired = settings.manager != "given"
     kinds: list[tuple[str, float, Callable[[], Rule]]] = [
@@ -261,7 +263,7 @@ def _side(draw: Draw, nodes: list[int]) -> frozenset[int]:
     return frozenset(node for node in nodes if draw.happens("side", 0.5, node))
 
 
-def _troubles(draw: Draw, nodes: list[int], followed: Members, settings: Settings, end: float) -> list[Act]:
+def troubles_of(draw: Draw, nodes: list[int], followed: Members, settings: Settings | OfRuns, end: float) -> list[Act]:
     """Nodes that crash, leave, freeze, come back or change their mind."""
     acts: list[Act] = []
     trouble = draw.between("trouble", 0.0, 0.5) if settings.manager != "given" else 0.0
@@ -325,10 +327,9 @@ def _of_discovery(draw: Draw) -> DiscoverySettings:
 # What is published
 
 
-def _events(draw: Draw, nodes: list[int], followed: Members, settings: Settings) -> list[Act]:
+def events_of(draw: Draw, nodes: list[int], followed: Members, settings: Settings | OfRuns, last: float) -> list[Act]:
     """From the third period on until some before the end, on one or more topics; where nodes find others, on any."""
     acts: list[Act] = []
-    last = (settings.rounds - QUIET / 2) * PERIOD
     for number in range(draw.whole("events", 0, 30)):
         publisher = draw.one("publisher", nodes, number)
         mine = [topic for topic in followed if publisher in followed[topic]]
@@ -344,8 +345,9 @@ def _events(draw: Draw, nodes: list[int], followed: Members, settings: Settings)
     return acts
 
 
-def _counted(words: Iterable[str]) -> list[tuple[str, int]]:
+def told(acts: Iterable[Act]) -> str:
+    """What happens, and how often."""
     counts: dict[str, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    return sorted(counts.items())
+    for act in acts:
+        counts[act.what] = counts.get(act.what, 0) + 1
+    return ", ".join(f"{what} {count}" for what, count in sorted(counts.items()))

@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from ropewalk.engines.contract import Views
 from ropewalk.engines.sim.network import Network
 from ropewalk.engines.sim.population import Act, Population
+from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.stan.settings import RETURN
 from ropewalk.seeds import chance, unit
+
+APART = 0.1  # ours, seconds: from one who joins a ring to the next; a newcomer's questions are answered by then
 
 
 def begin(population: Population, initial: Views) -> None:
@@ -17,6 +20,10 @@ def begin(population: Population, initial: Views) -> None:
     """
     simulator, seed = population.simulator, population.seed
     network, simulator.network = simulator.network, Network()
+    if isinstance(population.settings, OfRuns):
+        _one_by_one(population)
+        simulator.network = network
+        return
     population.start(population.contacts)
     if population.settings.manager == "scamp":
         for topic, members in population.members.items():
@@ -33,6 +40,19 @@ def begin(population: Population, initial: Views) -> None:
                 population.subscribe(node, topic, initial[topic][node])
         population.settle()
     simulator.network = network
+
+
+def _one_by_one(population: Population) -> None:
+    """Everybody takes its place on a ring, and follows what it follows, before the next comes; the last at the first second."""
+    simulator = population.simulator
+    order = {node: chance(population.seed, "arrival", node) for node in population.contacts}
+    simulator.now = -APART * len(order)
+    for node in sorted(order, key=lambda node: (order[node], node)):
+        population.start([node])
+        for topic in population.follows[node]:
+            population.subscribe(node, topic, [])
+        simulator.run(until=simulator.now + APART)
+    simulator.run(until=0.0)
 
 
 def play(population: Population, acts: list[Act] | None = None) -> Iterator[int]:

@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 from ropewalk.errors import UsageError
 from ropewalk.parameters import parameter, refuse_unless
+from ropewalk.protocols.dht.runs import OfRuns
 
 NAME = "magnet"
 
@@ -25,7 +26,7 @@ MOST_DEGREE = 4096.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(OfRuns):
     """Sources: Magnet (its section). The defaults are the printed protocol."""
 
     degree: float = parameter("Links of a node in either direction, in the mean.", default=19.0)  # Magnet 4.2
@@ -43,8 +44,10 @@ class Settings:
         "How trees grow: from another follower, as printed, or always along the way from the topic's home.",
         default="printed",
     )
+    gather: float = 0.05  # ours, seconds: how long a newcomer waits to be told what to follow, before it sits down
 
     def __post_init__(self) -> None:
+        OfRuns.__post_init__(self)
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise UsageError(f"{name} is {getattr(self, name)!r}, but must be one of: {', '.join(allowed)}.")

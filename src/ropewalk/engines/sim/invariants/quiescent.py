@@ -49,7 +49,7 @@ def _of_events(machine: Node, population: Population) -> Iterator[str]:
 
 
 def _of_links(machine: Node, population: Population) -> Iterator[str]:
-    links, settings = machine.neighbours.links.by_id, population.settings
+    links, settings = machine.neighbours.links.by_id, population.stan_settings
     waiting = [other for other, link in links.items() if link.outbox or not link.up]
     if waiting:
         yield f"tries to reach {waiting}"

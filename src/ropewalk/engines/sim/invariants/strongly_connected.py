@@ -20,7 +20,8 @@ class StronglyConnected(Invariant):
 
     def at_rest(self, population: Population) -> str | None:
         """See `Invariant`."""
-        if population.settings.manager != "cyclon" or not population.settings.learn:
+        settings = population.stan_settings
+        if settings.manager != "cyclon" or not settings.learn:
             return None
         for topic, views in population.views().items():
             if not _have_room(population, topic, views):
@@ -39,7 +40,7 @@ class StronglyConnected(Invariant):
 
 def _have_room(population: Population, topic: int, views: dict[int, list[int]]) -> bool:
     """Whether all views are of the size that they would be given now."""
-    called_for = population.settings.fan_out(len(views))
+    called_for = population.stan_settings.fan_out(len(views))
     return all(population.stan(node).topics[topic].overlay.view.size >= called_for for node in views)
 
 

@@ -9,6 +9,7 @@ from ropewalk.engines.sim.invariants.discovery_leaks import DiscoveryLeaks
 from ropewalk.engines.sim.invariants.everybody_gets_it import EverybodyGetsIt
 from ropewalk.engines.sim.invariants.gossipsub_bounds import GossipsubBounds
 from ropewalk.engines.sim.invariants.link_counts import LinkCounts
+from ropewalk.engines.sim.invariants.lookups_arrive import LookupsArrive
 from ropewalk.engines.sim.invariants.make_before_break import MakeBeforeBreak
 from ropewalk.engines.sim.invariants.mesh_links import MeshLinks
 from ropewalk.engines.sim.invariants.meshes_agree import MeshesAgree
@@ -16,9 +17,12 @@ from ropewalk.engines.sim.invariants.no_disclosure import NoDisclosure
 from ropewalk.engines.sim.invariants.no_orphan import NoOrphan
 from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
 from ropewalk.engines.sim.invariants.one_timer_each import OneTimerEach
+from ropewalk.engines.sim.invariants.one_tree import OneTree
 from ropewalk.engines.sim.invariants.only_followers import OnlyFollowers
 from ropewalk.engines.sim.invariants.quiescent import Quiescent
 from ropewalk.engines.sim.invariants.recalled_from_owners import RecalledFromOwners
+from ropewalk.engines.sim.invariants.ring_order import RingOrder
+from ropewalk.engines.sim.invariants.rings_bounded import RingsBounded
 from ropewalk.engines.sim.invariants.strongly_connected import StronglyConnected
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
 from ropewalk.engines.sim.population import Population
@@ -26,6 +30,7 @@ from ropewalk.engines.sim.simulator import Observer, Process
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols.baselines.gossipsub.settings import Settings as GossipsubSettings
 from ropewalk.protocols.contract import Effect, Input
+from ropewalk.protocols.trees.settings import Settings as TreeSettings
 
 
 class BrokenError(RunError):
@@ -56,7 +61,7 @@ def all_invariants() -> list[Invariant]:
 
 
 def invariants_of(protocol: str, *, lossless: bool = True) -> list[Invariant]:
-    """Those that go with a protocol. Only StaN promises that everybody gets everything whatever is lost."""
+    """Those that go with a protocol. StaN and those on rings promise that everybody gets everything, whatever is lost."""
     match protocol:
         case "stan":
             return all_invariants()
@@ -72,6 +77,17 @@ def invariants_of(protocol: str, *, lossless: bool = True) -> list[Invariant]:
                 AtMostOnce(GossipsubSettings().seen),
             ]
             return [*lossy, *([MeshesAgree(), EverybodyGetsIt()] if lossless else [])]
+        case "scribe" | "magnet":
+            return [
+                NoSelfLink(),
+                RingOrder(),
+                LookupsArrive(),
+                OneTree(),
+                RingsBounded(),
+                OnlyFollowers(),
+                AtMostOnce(TreeSettings().seen),
+                EverybodyGetsIt(),
+            ]
         case _:
             raise UsageError(f"no invariants are known of protocol {protocol!r}.")
 

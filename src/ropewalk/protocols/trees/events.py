@@ -1,0 +1,255 @@
+"""Events on trees: to their home first, then down, and again for whom something was lost.
+
+A publisher hands an event to the node on the way to the home of its topic, which hands it on. The home sends it to its
+neighbours on the tree, and they to theirs. **Until somebody else keeps it, too, it has not arrived**: the home asks its successor, which
+is the next home should it go, and only then answers; a publisher that is not answered hands its event in again.
+
+Ours: an event of several topics goes along the branches of all of them at once, and once to each neighbour. And once per period both ends of a branch tell each other what came lately, and each asks for what it lacks. So whatever
+anybody on a tree has comes to everybody on it, whoever was lost or changed parents meanwhile.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Entered, Event, Report, Send, SetTimer
+from ropewalk.protocols.dht.places import key_of
+from ropewalk.protocols.dht.ring import Ring
+from ropewalk.protocols.dht.settings import MOST_HOPS
+from ropewalk.protocols.links import Links
+from ropewalk.protocols.trees.branches import Trees
+from ropewalk.protocols.trees.messages import Accepted, Keep, Kept, Lack, Shed, Submit
+from ropewalk.protocols.trees.settings import (
+    MOST_IDS,
+    MOST_KEPT,
+    MOST_KEPT_BYTES,
+    MOST_SEEN,
+    MOST_SUBMITTED,
+    Settings,
+)
+
+NOT_THERE = "the topic's home could not be reached"
+Key = tuple[int, int]  # topic, event: one of the ways that an event goes
+
+
+@dataclass(frozen=True, slots=True)
+class HandIn:
+    """Time to hand an event in again, if nobody has answered."""
+
+    topic: int
+    event: int
+
+
+@dataclass(slots=True)
+class Held:
+    """An event that can be had."""
+
+    event: Event
+    hops: int  # links that it crossed to come here
+    at: float
+
+
+@dataclass(slots=True)
+class Submission:
+    """An event of this node's own, on its way to the home of one of its topics."""
+
+    event: Event
+    tries: int  # left
+
+
+class Events:
+    """What one node knows of events."""
+
+    __slots__ = (
+        "by_topic", "bytes", "came", "delivered", "follows", "kept", "links", "me", "replicas", "ring", "seen", "settings", "submitted",
+        "trees", "waiting",
+    )  # fmt: skip
+
+    def __init__(
+        self, me: Contact, links: Links, settings: Settings, ring: Ring, follows: Callable[[int], bool]
+    ) -> None:
+        self.me, self.links, self.settings, self.ring, self.follows = me, links, settings, ring, follows
+        self.trees: Trees  # along which events go: told by whoever puts both together
+        self.came: Callable[[int], None] = lambda _: None  # told of every event that comes to its home, which is here
+        self.kept: dict[int, Held] = {}  # what can be had, oldest first; at most MOST_KEPT
+        self.by_topic: dict[int, dict[int, None]] = {}  # the same: topic -> ids, oldest first
+        self.bytes = 0  # of all these
+        self.seen: dict[int, float] = {}  # what came, and when; oldest first, at most MOST_SEEN
+        self.delivered: dict[int, float] = {}  # what was delivered or is of this node's own, likewise
+        self.replicas: dict[Key, Held] = {}  # what a home has asked this node to keep, likewise at most MOST_KEPT
+        self.waiting: dict[Key, dict[int, Contact]] = {}  # here at its home, and who wants to know when it is safe
+        self.submitted: dict[Key, Submission] = {}  # at most MOST_SUBMITTED
+
+    # Publishing
+
+    def publish(self, event: Event, now: float) -> list[Effect]:
+        """Get an event to all its topics' homes."""
+        if event.id in self.delivered:
+            return []
+        _note(self.delivered, event.id, now)
+        effects: list[Effect] = []
+        for topic in dict.fromkeys(event.topics):
+            if len(self.submitted) >= MOST_SUBMITTED:
+                effects.append(Report(event, topic, "too many events are on their way already"))
+                continue
+            self.submitted[topic, event.id] = Submission(event, self.settings.tries)
+            effects += self._hand_in(topic, event, now)
+        return effects
+
+    def hand_in_again(self, topic: int, event: int, now: float) -> list[Effect]:
+        """Nobody has answered so far, or somebody has."""
+        submission = self.submitted.get((topic, event))
+        if submission is None:
+            return []
+        submission.tries -= 1
+        if submission.tries <= 0:
+            del self.submitted[topic, event]
+            return [Report(submission.event, topic, NOT_THERE)]
+        return self._hand_in(topic, submission.event, now)
+
+    def _hand_in(self, topic: int, event: Event, now: float) -> list[Effect]:
+        again = SetTimer(self.settings.patience, HandIn(topic, event.id))
+        return [again, *self.submit(Submit(topic, event, self.me, 0), now)]
+
+    def submit(self, message: Submit, now: float, whence: bytes | None = None) -> list[Effect]:
+        """Hand an event on to its home, or take it in if that is here."""
+        key = key_of(message.topic)
+        if self.ring.owns(key, whence):
+            return self._at_home(message, now)
+        onward = self.ring.towards(key, whence)
+        if onward is None or message.hops >= MOST_HOPS:
+            return []
+        further = Submit(message.topic, message.event, message.publisher, message.hops + 1)
+        return self.links.post(onward.contact, further, now)
+
+    def _at_home(self, message: Submit, now: float) -> list[Effect]:
+        topic, event = message.topic, message.event
+        if (topic, event.id) not in self.waiting:
+            self.came(topic)
+        effects = self._arrived(event, message.hops, None, now)
+        if not self.ring.successors:
+            return effects + self._tell(message.publisher, Accepted(topic, event.id), now)
+        self.waiting.setdefault((topic, event.id), {})[message.publisher.id] = message.publisher
+        if len(self.waiting) > MOST_KEPT:
+            del self.waiting[next(iter(self.waiting))]
+        return effects + self.links.post(self.ring.successors[0].contact, Keep(topic, event), now)
+
+    def keep(self, sender: Contact, message: Keep, now: float) -> list[Effect]:
+        """A home asks this node to keep an event."""
+        key = (message.topic, message.event.id)
+        self.replicas[key] = Held(message.event, 0, now)
+        if len(self.replicas) > MOST_KEPT:
+            del self.replicas[next(iter(self.replicas))]
+        return self.links.post(sender, Kept(*key), now)
+
+    def is_kept(self, message: Kept, now: float) -> list[Effect]:
+        """Somebody else keeps it: it is safe."""
+        effects: list[Effect] = []
+        for publisher in self.waiting.pop((message.topic, message.id), {}).values():
+            effects += self._tell(publisher, Accepted(message.topic, message.id), now)
+        return effects
+
+    def accepted(self, message: Accepted) -> list[Effect]:
+        """An event of this node's own has come to its home."""
+        submission = self.submitted.pop((message.topic, message.id), None)
+        if submission is None or self.follows(message.topic):
+            return []
+        return [Entered(message.id, message.topic)]
+
+    def _tell(self, publisher: Contact, message: Accepted, now: float) -> list[Effect]:
+        return self.accepted(message) if publisher.id == self.me.id else self.links.post(publisher, message, now)
+
+    def refuse(self, event: int, now: float) -> list[Effect]:
+        """It has come, and is not wanted here: nobody is asked for it any more, and it goes no further."""
+        _note(self.seen, event, now)
+        return []
+
+    # Along the tree
+
+    def shed(self, sender: Contact, message: Shed, now: float) -> list[Effect]:
+        """An event has come along a tree."""
+        if not any(topic in self.trees.by_topic for topic in message.event.topics):
+            return []
+        return self._arrived(message.event, message.hops, sender, now)
+
+    def compare(self, sender: Contact, branches: Iterable[tuple[int, int, tuple[int, ...]]]) -> list[Effect]:
+        """A neighbour tells what came to it lately: ask for what did not come here."""
+        effects: list[Effect] = []
+        for topic, _, ids in branches:
+            lacking = tuple(id_ for id_ in ids if id_ not in self.seen)
+            if lacking and self.trees.is_on(topic, sender.id):
+                effects.append(Send(sender, Lack(topic, lacking)))
+        return effects
+
+    def lacked(self, sender: Contact, message: Lack) -> list[Effect]:
+        """A neighbour asks for events."""
+        if not self.trees.is_on(message.topic, sender.id):
+            return []
+        known = self.by_topic.get(message.topic, {})
+        found = [self.kept[id_] for id_ in dict.fromkeys(message.ids) if id_ in known]
+        return [Send(sender, Shed(message.topic, held.event, held.hops + 1)) for held in found]
+
+    def recent(self, topic: int, now: float) -> tuple[int, ...]:
+        """What came lately on a topic."""
+        known = self.by_topic.get(topic, {})
+        young = [id_ for id_ in known if self.kept[id_].at > now - self.settings.told]
+        return tuple(young[-MOST_IDS:])
+
+    def beat(self, now: float) -> None:
+        """Forget what is old."""
+        for id_ in [id_ for id_, held in self.kept.items() if held.at <= now - self.settings.keep]:
+            self._forget(id_)
+        _expire(self.seen, now - self.settings.seen)
+        _expire(self.delivered, now - self.settings.seen)
+        for key in [key for key, held in self.replicas.items() if held.at <= now - self.settings.keep]:
+            del self.replicas[key]
+
+    def take_over(self, now: float) -> list[Effect]:
+        """What was kept for a home that is gone, if this node is the home now."""
+        mine = [key for key in self.replicas if key[1] not in self.seen and self.ring.owns(key_of(key[0]))]
+        effects: list[Effect] = []
+        for key in mine:
+            effects += self._arrived(self.replicas[key].event, 0, None, now)
+        return effects
+
+    def _arrived(self, event: Event, hops: int, sender: Contact | None, now: float) -> list[Effect]:
+        if event.id in self.seen:
+            return []
+        _note(self.seen, event.id, now)
+        self._put(Held(event, hops, now))
+        effects: list[Effect] = []
+        if event.id not in self.delivered and any(map(self.follows, event.topics)) and event.publisher != self.me.id:
+            _note(self.delivered, event.id, now)
+            effects.append(Deliver(event, hops))
+        along = {contact: topic for topic in reversed(event.topics) for contact in self.trees.neighbours(topic)}
+        for contact, topic in along.items():
+            if sender is None or contact.id != sender.id:
+                effects += self.links.post(contact, Shed(topic, event, hops + 1), now)
+        return effects
+
+    def _put(self, held: Held) -> None:
+        self.kept[held.event.id] = held
+        for topic in held.event.topics:
+            self.by_topic.setdefault(topic, {})[held.event.id] = None
+        self.bytes += len(held.event.payload)
+        while self.bytes > MOST_KEPT_BYTES or len(self.kept) > MOST_KEPT:
+            self._forget(next(iter(self.kept)))
+
+    def _forget(self, id_: int) -> None:
+        event = self.kept.pop(id_).event
+        self.bytes -= len(event.payload)
+        for topic in event.topics:
+            known = self.by_topic.get(topic, {})
+            known.pop(id_, None)
+            if not known:
+                self.by_topic.pop(topic, None)
+
+
+def _note(times: dict[int, float], id_: int, now: float) -> None:
+    times[id_] = now
+    if len(times) > MOST_SEEN:
+        del times[next(iter(times))]
+
+
+def _expire(times: dict[int, float], before: float) -> None:
+    for id_ in [id_ for id_, at in times.items() if at <= before]:
+        del times[id_]

@@ -128,7 +128,6 @@ MUTANTS = [
     Mutant(discovery.Node, "_proceed", "len(self.running) < MOST_LOOKUPS and", "", "every queue bounded"),
     Mutant(Leases, "_has_room", "len(self.by_tag.get(tag, ())) < MOST_SERVING or", "True or", "every queue bounded"),
     Mutant(Routes, "heard", "len(bucket) >= self.bucket", "False", "every queue bounded"),
-    Mutant(Finding, "enter", "if _is_alone(following):", "if False:", "no orphan"),
 ]
 
 FAULTY, ROUNDS = 9, 21  # periods with loss, of all

@@ -1,13 +1,13 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim swarm
+.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet swarm
 
 READY := .venv/.ready
 BIN := .venv/bin
 TWICE := --numprocesses 2 --dist loadgroup  # two files of tests at once
 
 help:  ## list these verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## make the environment only
 
@@ -28,6 +28,9 @@ bench-batch: $(READY)  ## how near the batch engine comes to the ideal, at three
 
 bench-sim: $(READY)  ## how many events a second the simulator handles, beside a bare heap
 	$(BIN)/python benchmarks/sim.py
+
+bench-magnet: $(READY)  ## what a configuration of Magnet costs, from 10,000 to 100,000 nodes
+	$(BIN)/python benchmarks/magnet.py
 
 SEEDS ?= 0:200
 OF ?= stan

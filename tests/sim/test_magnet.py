@@ -7,8 +7,8 @@ from ropewalk.engines.sim import timed
 from ropewalk.engines.sim.invariants.watch import Watch, invariants_of
 from ropewalk.engines.sim.network import Network
 from ropewalk.engines.sim.population import Population
-from ropewalk.engines.sim.rings import tree_of
 from ropewalk.engines.sim.simulator import Simulator
+from ropewalk.engines.standings import tree_of
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.dht.kernel import Interests, Ring, interests_of
 from ropewalk.protocols.dht.kernel.rings import places_of
@@ -88,8 +88,9 @@ def test_the_same_joins_give_the_same_ring_and_the_same_trees(seed: int) -> None
     topics = np.arange(interests.topic_ids.size, dtype=np.int32)
     trees = kernel.grown(interests, ring_of(interests, nodes), arrivals, "strict", seed, topics)
     children = dict.fromkeys(interests.node_ids.tolist(), 0)
+    standings = {node.me.id: node.standing() for node in nodes}
     for which, topic in enumerate(interests.topic_ids.tolist()):
-        tree = tree_of(topic, nodes_of(population))
+        tree = tree_of(topic, standings)
         assert len(tree.depths) == trees.nodes[which]
         assert max(tree.depths.values()) == trees.depth[which]
         assert sum(tree.depths[node] for node in followed[topic]) == trees.hops[which]

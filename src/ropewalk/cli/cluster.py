@@ -1,17 +1,21 @@
 """`ropewalk cluster DIR`: a workload's nodes as real nodes on this machine, with TLS on real sockets; then the measures."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ropewalk.cli import options
-from ropewalk.cli.runs import SHOWN, carry_out, kept_of, of_runs, refuse_of_events
-from ropewalk.engines.job import Job
-from ropewalk.engines.live.faults import Fault, faults_of
+from ropewalk.cli.runs import SHOWN, carry_out, kept_of, of_runs, refuse_kept_of_rings, refuse_of_events, told_to
+from ropewalk.engines.job import Job, Order
+from ropewalk.engines.live.faults import faults_of
 from ropewalk.errors import UsageError
-from ropewalk.experiments.run import FROM_WORKLOAD, LIVE_PERIOD, chosen
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.experiments.run import FROM_WORKLOAD, LIVE_PERIOD, ordered
+from ropewalk.protocols.catalogue import find
+from ropewalk.protocols.dht.runs import OfRuns
+from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
+from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.machine import cores
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Store
@@ -29,7 +33,9 @@ USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
 )
 @click.argument("folder", metavar="DIR", type=options.FOLDER)
 @options.seed
+@click.option("--protocol", default=NAME, show_default=True, help="What nodes speak: stan, magnet or scribe.")
 @options.each(options.of_fields(Settings(), USUALLY, MADE_UP))
+@options.each(options.of_fields(MagnetSettings(), without=[each.name for each in fields(OfRuns)]))
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),
@@ -40,6 +46,7 @@ USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
 def command(
     folder: Path,
     seed: int,
+    protocol: str,
     processes: int | None,
     publish: int,
     topics_per_event: int | None,
@@ -55,11 +62,13 @@ def command(
     shown = {name: told.pop(name) for name in SHOWN}
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
-    settings = chosen(universe, told, "live")
-    job = Job(
-        settings=settings,
+    told = told_to(find(protocol, "live"), told)
+    job = ordered(
+        universe,
+        protocol,
+        "live",
+        told,
         seed=seed,
-        engine="live",
         keep=kept_of(keep),
         fitness=fitness,
         events=publish,
@@ -67,11 +76,15 @@ def command(
         processes=processes or cores(),
         faults=faults,
     )
-    _refuse(job, told, processes, topics_per_event)
+    _refuse(job, processes, topics_per_event)
+    if isinstance(job, Job):
+        _refuse_of_managers(job, told)
+    else:
+        refuse_kept_of_rings(job, fitness=fitness)
     carry_out(universe, job, **shown)
 
 
-def _refuse(job: Job, told: dict[str, Any], processes: int | None, topics_per_event: int | None) -> None:
+def _refuse(job: Order, processes: int | None, topics_per_event: int | None) -> None:
     settings = job.settings
     refuse_of_events(job, topics_per_event)
     planned = faults_of(job.faults)
@@ -86,10 +99,10 @@ def _refuse(job: Job, told: dict[str, Any], processes: int | None, topics_per_ev
         )
     if "crashes" in job.keep:
         raise UsageError("--keep crashes is for engine batch only; say --faults kill:30%@8 for real ones.")
-    _refuse_of_managers(settings, told, planned)
 
 
-def _refuse_of_managers(settings: Settings, told: dict[str, Any], planned: list[Fault]) -> None:
+def _refuse_of_managers(job: Job, told: dict[str, Any]) -> None:
+    settings = job.settings
     if settings.manager == "scamp" and not settings.discover:
         raise UsageError(
             "--manager scamp goes with --discover in a cluster: that is how nodes find whom to ask; add it."
@@ -98,7 +111,7 @@ def _refuse_of_managers(settings: Settings, told: dict[str, Any], planned: list[
         raise UsageError(
             f"--discover goes with --manager scamp: with {settings.manager} nodes are handed whole views; drop one."
         )
-    if any(fault.kind in ("restart", "partition") for fault in planned) and not settings.discover:
+    if any(fault.kind in ("restart", "partition") for fault in faults_of(job.faults)) and not settings.discover:
         raise UsageError("nodes that come back, or were parted, must find others again: add --discover.")
     if settings.discover:
         for name in ("overlay", "fanout"):

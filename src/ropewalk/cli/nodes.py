@@ -16,14 +16,17 @@ from ropewalk.engines.live.identity import ClusterCertificate
 from ropewalk.engines.live.options import LIVE, Options, is_public_key
 from ropewalk.engines.live.transport import MOST_PORT
 from ropewalk.errors import InputError, UsageError
+from ropewalk.protocols.catalogue import PROTOCOLS
+from ropewalk.protocols.stan.settings import NAME
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 KNOWN = {  # what a configuration may say, and what kind of thing that is
     "listen": str, "bootstrap": list, "subscribe": list, "advertise": str, "identity": str, "secret_file": str, "allow_file": str,
     "authority": str, "certificate": str, "key": str, "sign": bool, "heartbeat": float, "period": float, "metrics": int,
-    "telemetry": str,
+    "telemetry": str, "protocol": str,
 }  # fmt: skip
+LIVE_ONES = [entry.name for entry in PROTOCOLS.values() if "live" in entry.engines]
 PATHS = ("identity", "secret_file", "allow_file", "authority", "certificate", "key", "telemetry")
 
 
@@ -41,8 +44,9 @@ def of_nodes(command: Command) -> Command:
             click.option("--certificate", type=FILE, help="This node's certificate."),
             click.option("--key", type=FILE, help="Its Ed25519 key."),
             click.option("--sign/--no-sign", default=None, help="Sign what it publishes.  [default: off]"),
+            click.option("--protocol", metavar="NAME", help=f"How nodes find each other, the same at all of them: {', '.join(LIVE_ONES)}.  [default: {NAME}]"),
             click.option("--heartbeat", type=float, help="Seconds within which it says twice that it lives.  [default: 1]"),
-            click.option("--period", type=float, help=f"Seconds from one walk to the next.  [default: {LIVE.period:g}]"),
+            click.option("--period", type=float, help=f"Seconds from one walk, or heartbeat on rings, to the next.  [default: {LIVE.period:g}]"),
             click.option("--config", type=FILE, help="A TOML file that says all of this; what is given besides counts more."),
             options.debug,
         ]
@@ -57,14 +61,15 @@ def node_of(told: dict[str, Any]) -> tuple[Node, dict[str, Any]]:
     listen = said.get("listen", "127.0.0.1:0")
     cluster = _cluster(said)
     chosen: dict[str, Any] = {
-        name: said[name] for name in ("identity", "advertise", "sign", "heartbeat") if name in said
+        name: said[name] for name in ("identity", "advertise", "sign", "heartbeat", "protocol") if name in said
     }
     if "secret_file" in said:
         chosen["secret"] = _secret(said["secret_file"])
     if "allow_file" in said:
         chosen["allow"] = _allowed(said["allow_file"])
-    settings = replace(LIVE, period=said["period"]) if "period" in said else LIVE
-    node_options = Options(cluster=cluster, settings=settings, **chosen)
+    node_options = Options(cluster=cluster, **chosen)
+    if "period" in said:
+        node_options = replace(node_options, settings=replace(node_options.settings, period=said["period"]))
     return Node(None if listen == "none" else listen, said.get("bootstrap", ()), node_options), said
 
 

@@ -1,6 +1,7 @@
 """What the verbs that run a workload have in common: options, and how a run is carried out and shown."""
 
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -14,6 +15,7 @@ from ropewalk.engines.contract import FINAL, INITIAL, KEEPS, Keep
 from ropewalk.engines.job import Order
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import Executed, execute, settings_of, usual_place
+from ropewalk.protocols.catalogue import Entry
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.store import Store
@@ -84,6 +86,23 @@ def kept_of(said: str) -> frozenset[Keep]:
         if word not in KEEPS:
             raise UsageError(f"--keep names {word!r}, but can only name: {', '.join(KEEPS)}.")
     return frozenset(cast("list[Keep]", wanted))
+
+
+def told_to(entry: Entry, told: dict[str, Any]) -> dict[str, Any]:
+    """Of all that can be told, what is told to a protocol; what would be told in vain is refused."""
+    known = {field.name for field in fields(entry.settings)} - set(entry.ignored)
+    for name, value in told.items():
+        if value is not None and name not in known:
+            raise UsageError(f"--{name.replace('_', '-')} plays no part in {entry.name}; drop it.")
+    return {name: told.get(name) for name in (field.name for field in fields(entry.settings))}
+
+
+def refuse_kept_of_rings(order: Order, *, fitness: bool) -> None:
+    """Of nodes on rings there is only what was sent to keep, where something was, and no overlay to be examined."""
+    if not fitness:
+        raise UsageError(f"--no-fitness plays no part in {order.protocol}; drop it.")
+    for kept in sorted(order.keep - ({"traffic"} if order.engine != "batch" else set())):
+        raise UsageError(f"--keep {kept} plays no part in {order.protocol} in engine {order.engine}; drop it.")
 
 
 def refuse_of_events(job: Order, topics_per_event: int | None) -> None:

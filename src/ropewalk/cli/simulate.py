@@ -7,11 +7,11 @@ from typing import Any, cast
 import click
 
 from ropewalk.cli import options
-from ropewalk.cli.runs import SHOWN, carry_out, kept_of, of_runs, refuse_of_events
+from ropewalk.cli.runs import SHOWN, carry_out, kept_of, of_runs, refuse_kept_of_rings, refuse_of_events, told_to
 from ropewalk.engines.contract import KEEPS, Engine, Keep
 from ropewalk.engines.job import Job, Order
 from ropewalk.errors import UsageError
-from ropewalk.experiments.run import FROM_WORKLOAD, chosen, of_protocol
+from ropewalk.experiments.run import FROM_WORKLOAD, ordered
 from ropewalk.protocols.catalogue import PROTOCOLS, Entry, find
 from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
@@ -65,51 +65,29 @@ def command(
     """Run a protocol on a workload (the store DIR), store its tables, show its numbers."""
     shown = {name: told.pop(name) for name in SHOWN}
     entry = _entry(protocol, engine)
-    told = _of_protocol(entry, told)
+    told = told_to(entry, told)
     engine = cast("Engine", engine)
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
-    if entry.settings is not Settings:
-        _refuse_of_rings(protocol, engine, told, strict=strict, fitness=fitness, partitions=partitions)
-        order = Order(
-            settings=of_protocol(protocol, told),
-            seed=seed,
-            protocol=protocol,
-            engine=engine,
-            keep=kept_of(keep),
-            fitness=False,
-            partitions=partitions,
-            events=publish,
-            topics_per_event=topics_per_event or 1,
-        )
-        _refuse_kept(order)
-        refuse_of_events(order, topics_per_event)
-        carry_out(universe, order, **shown)
-        return
-    settings = chosen(universe, told, engine, protocol)
-    if settings.schedule not in entry.schedules:
-        raise UsageError(
-            f"--schedule {settings.schedule} makes no sense with {protocol}, whose nodes have timers of their own; drop it."
-        )
-    if strict and protocol != NAME:
-        raise UsageError(f"--strict is about {NAME} as printed, and plays no part in {protocol}; drop it.")
-    if strict:
-        _refuse_additions(settings)
-    job = Job(
-        settings=settings,
+    order = ordered(
+        universe,
+        protocol,
+        engine,
+        told,
         seed=seed,
-        protocol=protocol,
-        engine=engine,
         keep=kept_of(keep),
         fitness=fitness,
         partitions=partitions,
         events=publish,
         topics_per_event=topics_per_event or 1,
     )
-    refuse_of_events(job, topics_per_event)
-    _refuse_idle(settings, {name for name, value in told.items() if value is not None}, job.keep)
-    (_refuse_of_batch if engine == "batch" else _refuse_of_sim)(job, told)
-    carry_out(universe, job, **shown)
+    if isinstance(order, Job):
+        _refuse_of_walks(order, told, entry, strict=strict)
+    else:
+        _refuse_of_rings(order, told, strict=strict)
+        refuse_kept_of_rings(order, fitness=fitness)
+    refuse_of_events(order, topics_per_event)
+    carry_out(universe, order, **shown)
 
 
 def _entry(protocol: str, engine: str) -> Entry:
@@ -118,35 +96,31 @@ def _entry(protocol: str, engine: str) -> Entry:
     return find(protocol, engine)
 
 
-def _of_protocol(entry: Entry, told: dict[str, Any]) -> dict[str, Any]:
-    """Of all that can be told, what is told to a protocol; what would be told in vain is refused."""
-    known = {field.name for field in fields(entry.settings)} - set(entry.ignored)
-    for name, value in told.items():
-        if value is not None and name not in known:
-            raise UsageError(f"--{name.replace('_', '-')} plays no part in {entry.name}; drop it.")
-    return {name: told.get(name) for name in (field.name for field in fields(entry.settings))}
+def _refuse_of_walks(job: Job, told: dict[str, Any], entry: Entry, *, strict: bool) -> None:
+    settings, protocol = job.settings, job.protocol
+    if settings.schedule not in entry.schedules:
+        raise UsageError(
+            f"--schedule {settings.schedule} makes no sense with {protocol}, whose nodes have timers of their own; drop it."
+        )
+    if strict and protocol != NAME:
+        raise UsageError(f"--strict is about {NAME} as printed, and plays no part in {protocol}; drop it.")
+    if strict:
+        _refuse_additions(settings)
+    _refuse_idle(settings, {name for name, value in told.items() if value is not None}, job.keep)
+    (_refuse_of_batch if job.engine == "batch" else _refuse_of_sim)(job, told)
 
 
-def _refuse_of_rings(
-    protocol: str, engine: Engine, told: dict[str, Any], *, strict: bool, fitness: bool, partitions: int | None
-) -> None:
-    for name, value in {"--strict": strict, "--no-fitness": not fitness}.items():
-        if value:
-            raise UsageError(f"{name} plays no part in {protocol}; drop it.")
-    if engine == "batch":
+def _refuse_of_rings(order: Order, told: dict[str, Any], *, strict: bool) -> None:
+    if strict:
+        raise UsageError(f"--strict plays no part in {order.protocol}; drop it.")
+    if order.engine == "batch":
         for each in fields(OfRuns):
             if told.get(each.name) is not None:
                 raise UsageError(
                     f"--{each.name} needs nodes with timers, which engine batch has not; add --engine sim."
                 )
-    elif partitions is not None:
+    elif order.partitions is not None:
         raise UsageError("--partitions is for engine batch only; drop it, or --engine sim.")
-
-
-def _refuse_kept(order: Order) -> None:
-    """Of nodes on rings there is only what was sent to keep, where something was."""
-    for kept in sorted(order.keep - ({"traffic"} if order.engine == "sim" else set())):
-        raise UsageError(f"--keep {kept} plays no part in {order.protocol} in engine {order.engine}; drop it.")
 
 
 def _refuse_additions(settings: Settings) -> None:

@@ -11,7 +11,9 @@ from ropewalk.engines.batch import rings
 from ropewalk.engines.batch import run as batch
 from ropewalk.engines.contract import FINAL, INITIAL, Engine, Phase, stage_after
 from ropewalk.engines.job import Job, Order, Outcome, run_of
+from ropewalk.engines.live import rings as live_rings
 from ropewalk.engines.live import run as live
+from ropewalk.engines.live.options import LIVE_ON_RINGS
 from ropewalk.engines.sim import rings as sim_rings
 from ropewalk.engines.sim import run as sim
 from ropewalk.errors import InputError, RunError, UsageError
@@ -26,7 +28,11 @@ from ropewalk.tables.store import MANIFEST, Draft, Manifest, Store, drafted
 
 Simulate = Callable[[Session, Store, Any, Draft, Phase], Outcome]
 SIMULATE: dict[Engine, Simulate] = {"batch": batch.simulate, "sim": sim.simulate, "live": live.simulate}
-ON_RINGS: dict[Engine, Simulate] = {"batch": rings.simulate, "sim": sim_rings.simulate}
+ON_RINGS: dict[Engine, Simulate] = {
+    "batch": rings.simulate,
+    "sim": sim_rings.simulate,
+    "live": live_rings.simulate,
+}
 LIVE_PERIOD = 5.0  # seconds: somebody waits for all rounds of them
 FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does
 
@@ -39,9 +45,19 @@ class Executed:
     rows: list[Row]
 
 
-def of_protocol(protocol: str, told: dict[str, Any]) -> Any:
-    """The settings of a run whose protocol takes others than StaN's: what was told, then what is usual."""
-    return PROTOCOLS[protocol].settings(**{name: value for name, value in told.items() if value is not None})
+def ordered(universe: Store, protocol: str, engine: Engine, told: dict[str, Any], **about: Any) -> Order:
+    """What is to be run: settings as they were told, then as is usual; `about` is all else that an order says."""
+    if PROTOCOLS[protocol].settings is Settings:
+        settings = chosen(universe, told, engine, protocol)
+        return Job(settings=settings, protocol=protocol, engine=engine, **about)
+    about["fitness"] = False  # there are no overlays to be examined
+    return Order(settings=of_protocol(protocol, told, engine), protocol=protocol, engine=engine, **about)
+
+
+def of_protocol(protocol: str, told: dict[str, Any], engine: Engine = "batch") -> Any:
+    """The settings of a run whose protocol takes others than StaN's: what was told, then what is usual for the engine."""
+    usual = asdict(LIVE_ON_RINGS[protocol]) | {"period": LIVE_PERIOD} if engine == "live" else {}
+    return PROTOCOLS[protocol].settings(**usual | {name: value for name, value in told.items() if value is not None})
 
 
 def chosen(universe: Store, told: dict[str, Any], engine: Engine = "batch", protocol: str = NAME) -> Settings:
@@ -97,9 +113,10 @@ def command_of(universe: Store, job: Order) -> str:
     """What to type to get this run, but for where the universe lies: whatever is not as it usually is on it."""
     verb = ["cluster"] if job.engine == "live" else ["simulate", job.protocol]
     words = ["ropewalk", *verb, "UNIVERSE", "--seed", str(job.seed)]
+    words += ["--protocol", job.protocol] if job.engine == "live" and job.protocol != NAME else []
     words += ["--engine", job.engine] if job.engine == "sim" else []
     words += ["--faults", job.faults] if job.faults else []
-    usual = _usual(universe, job) if isinstance(job, Job) else type(job.settings)()
+    usual = _usual(universe, job) if isinstance(job, Job) else of_protocol(job.protocol, {}, job.engine)
     for name, value in asdict(job.settings).items():
         if value != getattr(usual, name):
             words += (

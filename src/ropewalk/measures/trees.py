@@ -19,8 +19,8 @@ def trees(found: DataFrame) -> DataFrame:
     `tree.relays.mean` (spread: its standard deviation over topics), `.p0` to `.p100`, and so `tree.depth`;
     `tree.relays_per_message`, and `.besides_root`; `tree.relay_share`: of all messages those that go to a node that does not
     follow; `tree.relay_share_of_first.N`: the same over the N most popular topics; `tree.hops`: links from the root, over all
-    who follow; `tree.grafts`: the share of followers whose way in began elsewhere; `tree.strays`: the share of nodes
-    that are on no greedy way from the root.
+    who follow. Where it is known how trees grew, `tree.grafts`: the share of followers whose way in began elsewhere, and
+    `tree.strays`: the share of nodes that are on no greedy way from the root.
     """
     return _summed(found).unionByName(_of_first(found))
 
@@ -50,7 +50,8 @@ def _summed(found: DataFrame) -> DataFrame:
         named("tree.strays", F.col("strays") / F.col("nodes")),
     )
     spreads = [named_percentiles(F.lit(f"tree.{name}"), F.col(name)) for name in ("relays", "depth")]
-    return measures_of(summed, F.concat(rows, *spreads))
+    known = F.filter(F.concat(rows, *spreads), lambda row: row["value"].isNotNull())  # grafts are not always counted
+    return measures_of(summed, known)
 
 
 def _of_first(found: DataFrame) -> DataFrame:

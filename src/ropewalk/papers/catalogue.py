@@ -11,6 +11,7 @@ from ropewalk.papers.magnet import (
     figure_6,
     figure_7,
     figure_8,
+    seats,
     wikipedia,
 )
 from ropewalk.papers.stan import (
@@ -98,7 +99,9 @@ CLAIMS: dict[str, Claim] = {
         adaptivity.SMALL_SAMPLES,
         adaptivity.ROUTING,
         adaptivity.DEGREE,
+        seats.REJOIN,
         adaptivity.FIXED_DEGREE,
+        seats.VIEWS,
     )
 }
 

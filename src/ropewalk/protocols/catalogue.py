@@ -154,7 +154,7 @@ PROTOCOLS = {
         Entry(
             name=magnet.NAME,
             sentence="similar nodes close together on a ring, and trees that follow it (Girdzijauskas et al.)",
-            engines=("batch", "sim"),
+            engines=("batch", "sim", "live"),
             settings=magnet.Settings,
             schedules=("timed",),
             make=_magnet,
@@ -168,7 +168,7 @@ PROTOCOLS = {
         Entry(
             name=scribe.NAME,
             sentence="a tree for each topic over Chord, towards a node that the topic's hash names (Castro et al.)",
-            engines=("batch", "sim"),
+            engines=("batch", "sim", "live"),
             settings=scribe.Settings,
             schedules=("timed",),
             make=_scribe,

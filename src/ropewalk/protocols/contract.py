@@ -9,7 +9,7 @@ A link is one connection between two nodes, whoever asked for it, and both ends 
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from ropewalk.errors import UsageError
 
@@ -281,3 +281,14 @@ class Node(Protocol):
 
     def held(self) -> dict[int, list[Contact]]:
         """Whom it holds as neighbours, for every topic that it follows."""
+
+
+@runtime_checkable
+class Lasting(Node, Protocol):
+    """One that can run on sockets: whoever runs it wants to know when it is among others, and when it can go."""
+
+    def awaited(self) -> tuple[int, int]:
+        """What it waits for before it is among others: links, or places on trees; and on how many topics it is alone."""
+
+    def unheard(self) -> dict[int, float]:
+        """Topics on which nobody else may have got all events of this node's own yet, and when the last was published."""

@@ -175,7 +175,8 @@ TREES = Table(
     row_is=(
         "one topic's tree at one stage: who follows it, the nodes in the tree, those of them that relay without following"
         " (one may be the root), links from the root to the farthest and, in the mean, to who follows, how much is published on"
-        " it, and where trees grow from the middle: followers that did not begin at the root, and nodes on no greedy way"
+        " it, and, of the batch engine only, where trees grow from the middle: followers that did not begin at the root, and"
+        " nodes on no greedy way"
     ),
     key=("run", "stage", "topic"),
     columns={

@@ -23,8 +23,9 @@ from ropewalk.engines.live.gate import Banned, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
 from ropewalk.engines.live.joining import Joining
+from ropewalk.engines.live.late import Late
 from ropewalk.engines.live.leaving import hand_on
-from ropewalk.engines.live.options import Options, advertised, identity_of, refuse_unreachable
+from ropewalk.engines.live.options import LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
 from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
 from ropewalk.engines.live.subscriptions import BUFFER, Event, SlowConsumerError, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
@@ -43,7 +44,6 @@ from ropewalk.protocols.contract import (
     Subscribe,
     Unsubscribe,
 )
-from ropewalk.protocols.dissemination.messages import Inject, Push
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 from ropewalk.protocols.stan.settings import NAME
 
@@ -73,6 +73,8 @@ class Node:
         self.bootstrap = tuple(bootstrap)
         if listen is None and not self.bootstrap:
             raise UsageError("a node that nobody can call and that calls nobody is alone; give it a bootstrap node.")
+        if listen is None and self.options.protocol in LIVE_ON_RINGS:
+            raise UsageError(f"nodes of {self.options.protocol} must be called by others; have it listen somewhere.")
         for address in self.bootstrap:
             place(address)
         self.identity = identity_of(self.options)
@@ -85,6 +87,7 @@ class Node:
         self._started_at = 0.0
         self._lock: IO[bytes] | None = None  # of its identity, while it runs
         self._emptied = asyncio.Event()  # somebody has read something
+        self._late = Late(self._is_full, self._hand_out)
         self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
         self.address = ""
         self.counts = {"published": 0, "delivered": 0, "copies": 0}
@@ -139,13 +142,13 @@ class Node:
         terms = Terms(
             self.identity,
             "",
-            NAME,
+            options.protocol,
             secret=options.secret,
             admits=admits,
             certified=options.cluster is not None,
             heartbeat=options.heartbeat,
         )
-        codec = Codec(PROTOCOLS[NAME].messages)
+        codec = Codec(PROTOCOLS[options.protocol].messages)
         self.transport = Transport(terms, codec, options.cluster, options.call_from)
         if self._listen is not None:
             host, port = self._listen
@@ -153,8 +156,9 @@ class Node:
             self.address = advertised(host, await self.transport.listen(host, port), options.advertise)
             self.transport.terms = replace(terms, address=self.address)
         self.driver = Driver(self._machine(), self.transport)
-        self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges)
-        self.gate.is_full = self._is_full
+        self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
+        self.gate.is_full = self._late.is_full if options.protocol in LIVE_ON_RINGS else self._is_full
+        self._carriers = codec.carrying
         self.transport.heard = self._heard
         self.driver.deliver, self.driver.report = self._deliver, self._report
         self.driver.entered = self._entered
@@ -300,7 +304,7 @@ class Node:
     # What the driver tells
 
     def _heard(self, sender: Contact, message: Any) -> None:
-        if isinstance(message, Push | Inject):
+        if isinstance(message, self._carriers):
             event = message.event.id
             if event in self._came:
                 self.counts["copies"] += 1
@@ -312,7 +316,7 @@ class Node:
 
     def _deliver(self, deliver: Deliver) -> None:
         self.counts["delivered"] += 1
-        self._hand_out(deliver.event, deliver.hops)
+        self._late.put(deliver.event, deliver.hops)
         self.delivered(deliver.event, deliver.hops)
 
     def _hand_out(self, event: contract.Event, hops: int) -> None:
@@ -338,6 +342,7 @@ class Node:
         self._outgoing.confirm(entered.event, entered.topic, "")
 
     def _has_room(self) -> None:
+        self._late.has_room()
         self._emptied.set()
         self.gate.has_room()
 
@@ -358,8 +363,9 @@ class Node:
     def _machine(self) -> contract.Node:
         """Its chances, and the key by which it ranks others, are nobody else's to know, and others at every start."""
         seed = int.from_bytes(token_bytes(8), "big") >> 1
-        make = stan_with(of_events=self.options.events)
-        return make(Contact(self.identity.id, self.address), self.options.settings, seed, None)
+        options = self.options
+        make = stan_with(of_events=options.events) if options.protocol == NAME else PROTOCOLS[options.protocol].make
+        return make(Contact(self.identity.id, self.address), options.settings, seed, None)
 
     async def _room(self, topics: Iterable[int]) -> None:
         """Wait for neighbours, and for readers here, that cannot keep up."""

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,7 +25,8 @@ from ropewalk.engines.live.worker import LONGEST
 from ropewalk.engines.publishing import PAYLOAD_BYTES, Drawn
 from ropewalk.errors import RunError
 from ropewalk.protocols.contract import Contact
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.dht.runs import OfRuns
+from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.seeds import chance, pick
 
 PORT = 7000  # where a node listens that has an address of its own
@@ -93,16 +94,17 @@ class Cluster:
     def __init__(
         self,
         members: dict[int, list[int]],
-        settings: Settings,
+        settings: Settings | OfRuns,
         seed: int,
         folder: Path,
         *,
+        protocol: str = NAME,
         processes: int | None = 2,  # None: one for each node
         cuttable: bool = False,  # whether some can be parted from others
         heartbeat: float = HEARTBEAT,
     ) -> None:
         self.members, self.settings, self.seed, self.folder = members, settings, seed, folder
-        self.processes, self.heartbeat = processes, heartbeat
+        self.processes, self.heartbeat, self.protocol = processes, heartbeat, protocol
         self.follows: dict[int, list[int]] = {}
         for topic, nodes in members.items():
             for node in nodes:
@@ -134,7 +136,12 @@ class Cluster:
 
     async def begin(self, views: Views) -> None:
         """Have all nodes run, and follow what they follow, with these as first neighbours where they are given."""
-        await self._start_all()
+        count = len(self.nodes) if self.processes is None else min(self.processes, len(self.nodes))
+        workers = [await self._spawn_worker() for _ in range(count)]
+        if isinstance(self.settings, OfRuns):
+            await self._seat_all(workers)
+            return
+        await self._start_all(workers)
         await self._follow_all(views)
 
     async def play(self, events: list[Drawn], faults: list[Fault]) -> None:
@@ -166,15 +173,29 @@ class Cluster:
 
     # Coming
 
-    async def _start_all(self) -> None:
-        count = len(self.nodes) if self.processes is None else min(self.processes, len(self.nodes))
-        workers = [await self._spawn_worker() for _ in range(count)]
-        await self._start(self.nodes[0], workers[0], [], 0)
-        for first in range(1, len(self.nodes), AT_ONCE):
-            lot = enumerate(self.nodes[first : first + AT_ONCE], first)
+    async def _start_all(self, workers: list[Worker]) -> None:
+        for lot in self._lots():
             await asyncio.gather(
-                *(self._start(node, workers[place % count], self._seeds(place), 0) for place, node in lot)
+                *(self._start(self.nodes[at], workers[at % len(workers)], self._seeds(at), 0) for at in lot)
             )
+
+    async def _seat_all(self, workers: list[Worker]) -> None:
+        """Where a node sits depends on who sits already, and on what it follows: some sit down, and then the next."""
+        deadline = time.monotonic() + SETTLING
+
+        async def seat(at: int) -> None:
+            await self._start(self.nodes[at], workers[at % len(workers)], self._seeds(at), 0)
+            await self._follow(self.nodes[at], {})
+
+        for lot in self._lots():
+            await asyncio.gather(*map(seat, lot))
+            await self._settle(deadline, lambda coming, _: coming)
+
+    def _lots(self) -> Iterator[range]:
+        """The numbers of nodes that start together: the first alone, so that there is somebody."""
+        yield range(1)
+        for first in range(1, len(self.nodes), AT_ONCE):
+            yield range(first, min(first + AT_ONCE, len(self.nodes)))
 
     async def _start(self, node: int, worker: Worker, seeds: list[str], life: int) -> None:
         number = self.nodes.index(node)
@@ -191,6 +212,7 @@ class Cluster:
             "call_from": inside(number) if self.proxy is not None else None,
             "bootstrap": seeds,
             "identity": str(self.folder / f"identity-{number}"),
+            "protocol": self.protocol,
             "settings": asdict(self.settings),
             "heartbeat": self.heartbeat,
             "telemetry": str(born.telemetry),
@@ -230,11 +252,12 @@ class Cluster:
         while True:
             states: list[list[int]] = await asyncio.gather(*(worker.ask("state") for worker in self._workers()))
             left = left_of(sum(state[0] for state in states), sum(state[1] for state in states))
-            if not left:
+            if left <= 0:
                 return
             if time.monotonic() > deadline:
                 raise RunError(
-                    f"after {SETTLING:.0f} s there are still {left} links to come; use fewer nodes, or a longer period."
+                    f"after {SETTLING:.0f} s there are still {left} links to come, or places on trees; use fewer nodes, or a longer"
+                    " period."
                 )
             await asyncio.sleep(0.05)
 

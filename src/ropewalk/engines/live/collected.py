@@ -9,9 +9,10 @@ from ropewalk.engines.contract import Views
 from ropewalk.engines.live.cluster import Life
 from ropewalk.engines.publishing import SETTLED
 from ropewalk.errors import InputError
+from ropewalk.protocols.trees.standing import Standing
 
 FOREVER = float("inf")
-CARRIERS = ("push", "inject")  # kinds of message that carry an event
+CARRIERS = ("push", "inject", "shed", "submit", "keep")  # kinds of message that carry an event
 Key = tuple[int, int]  # node, life
 
 
@@ -22,6 +23,7 @@ class Stage:
     views: Views = field(default_factory=dict)
     open: dict[int, int] = field(default_factory=dict)  # node -> connections
     sent: dict[int, dict[str, list[int]]] = field(default_factory=dict)  # node -> kind -> [messages, bytes]
+    standings: dict[int, Standing] = field(default_factory=dict)  # of nodes on rings
     at: float = 0.0
 
 
@@ -81,6 +83,10 @@ class Collected:
                 if topics:
                     yield event, key
 
+    def owed_to(self, period: float) -> set[tuple[int, int]]:
+        """The same: events, and nodes in the universe."""
+        return {(event.event, key[0]) for event, key in self.owed(period)}
+
     def outcome(self, period: float) -> dict[str, Any]:
         """What became of all events that no table tells, in the keys of a run's document."""
         owed = list(self.owed(period))
@@ -131,6 +137,8 @@ class Collected:
             case "links":
                 held = self._stage(row).views.setdefault(row["topic"], {}).setdefault(node, [])
                 held.append(names[row["neighbour"]])
+            case "standings":
+                self._stage(row).standings[node] = _standing(row, names)
             case "connections":
                 stage = self._stage(row)
                 stage.open[node] = row["links"]
@@ -147,13 +155,16 @@ class Collected:
                 self.doubled += key in got
                 got.setdefault(key, Delivered(row["at"], row["hops"]))
             case "copies":
-                known = self.delivered.get(row["event"], {}).get(key)
-                if known is not None:
-                    known.copies += row["copies"]
+                self._came_again(key, row)
             case "subscriptions":
                 self._subscribed(key, row)
             case other:
                 raise InputError(f"{where} is of a table {other!r} that no node writes.")
+
+    def _came_again(self, key: Key, row: dict[str, Any]) -> None:
+        known = self.delivered.get(row["event"], {}).get(key)
+        if known is not None:
+            known.copies += row["copies"]
 
     def _subscribed(self, key: Key, row: dict[str, Any]) -> None:
         spans = self.following.setdefault(key, {}).setdefault(row["topic"], [])
@@ -166,6 +177,15 @@ class Collected:
         stage = self.stages.setdefault(row["stage"], Stage())
         stage.at = max(stage.at, row["at"])
         return stage
+
+
+def _standing(row: dict[str, Any], names: dict[int, int]) -> Standing:
+    return Standing(
+        held=tuple(names[other] for other in row["held"]),
+        parents={topic: None if parent is None else names[parent] for topic, parent, _ in row["branches"]},
+        roots=frozenset(topic for topic, _, root in row["branches"] if root),
+        follows=frozenset(row["follows"]),
+    )
 
 
 def _rows(text: str, path: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -8,7 +8,7 @@ the id may be that of one that is.
 
 An event for which a slow reader has no room is not let in yet: some wait here. Of those beyond that it is as if their senders
 had only offered them: when there is room again, the machine is told of the offers, and asks. What comes from a stranger is
-left out: its publisher tries again.
+left out: its publisher tries again. So is what comes along a tree: neighbours tell each other of it once per period.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 from ropewalk.engines.live.envelope import Letter, unseal
-from ropewalk.protocols.contract import Contact, Event
+from ropewalk.protocols.contract import Carrier, Contact, Event
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push
 
 Verdict = Literal["accept", "ignore", "reject"]
@@ -74,9 +74,11 @@ class Gate:
         send_away: Callable[[Contact], None],
         judges: dict[int, Judge] | None = None,
         clock: Seconds = time.time,
+        carriers: tuple[type[Any], ...] = (Push, Inject),
     ) -> None:
         self.let_in, self.refuse, self.send_away, self.clock = let_in, refuse, send_away, clock
         self.judges = {} if judges is None else judges  # by topic
+        self.carriers = carriers  # all messages with an event in them
         self.is_full: Callable[[tuple[int, ...]], bool] = lambda _: False  # whether who reads a topic has no room
         self.counts: dict[str, int] = {}  # of what was not let in, by why
         self._verdicts: OrderedDict[bytes, Outcome] = OrderedDict()  # MOST_JUDGED
@@ -88,19 +90,18 @@ class Gate:
             OrderedDict()
         )  # by node: since when, how many; MOST_REJECTERS
         self._at_work: dict[bytes, asyncio.Task[None]] = {}  # what is being judged; MOST_AT_WORK
-        self._copies: dict[bytes, list[tuple[Contact, Push | Inject]]] = {}  # of these, that came meanwhile
+        self._copies: dict[bytes, list[tuple[Contact, Carrier]]] = {}  # of these, that came meanwhile
 
     def receive(self, sender: Contact, message: Any) -> None:
         """A message has come."""
-        match message:
-            case Push() | Inject():
-                self._carried(sender, message)
-            case Have() if self._waiting:
-                self._offered(sender, message)
-            case _:
-                self.let_in(sender, message)
+        if isinstance(message, self.carriers):
+            self._carried(sender, message)
+        elif isinstance(message, Have) and self._waiting:
+            self._offered(sender, message)
+        else:
+            self.let_in(sender, message)
 
-    def _carried(self, sender: Contact, message: Push | Inject) -> None:
+    def _carried(self, sender: Contact, message: Carrier) -> None:
         event, letter = message.event, unseal(message.event.payload)
         if letter is None or not letter.is_in_place(event):
             self._decided(sender, message, "forged")
@@ -146,7 +147,7 @@ class Gate:
             task.cancel()
         await asyncio.gather(*working, return_exceptions=True)
 
-    async def _judge(self, key: bytes, sender: Contact, message: Push | Inject, letter: Letter) -> None:
+    async def _judge(self, key: bytes, sender: Contact, message: Carrier, letter: Letter) -> None:
         event = message.event
         genuine = letter.public is None or await asyncio.to_thread(letter.is_genuine, event)
         verdict: Outcome = "accept" if genuine else "forged"
@@ -172,7 +173,7 @@ class Gate:
             return "ignore"
         return verdict
 
-    def _decided(self, sender: Contact, message: Push | Inject, verdict: Outcome) -> None:
+    def _decided(self, sender: Contact, message: Carrier, verdict: Outcome) -> None:
         if verdict != "accept":
             self._count(verdict)
             if verdict != "forged":

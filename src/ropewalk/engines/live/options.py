@@ -2,19 +2,28 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ropewalk.engines.live.handshake import HEARTBEAT, LONGEST_HEARTBEAT
 from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identity, of_cluster
 from ropewalk.engines.live.transport import place
 from ropewalk.errors import UsageError
+from ropewalk.protocols.catalogue import find
+from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.magnet import settings as magnet
+from ropewalk.protocols.scribe import settings as scribe
+from ropewalk.protocols.stan.settings import NAME, Settings
 
 EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  hosts at which one listens and nobody can call
 # ADR 17 says why; the period is a third of the paper's, so that newcomers are soon among others
 LIVE = Settings(
     schedule="timed", manager="scamp", weight="keyed", learn=True, discover=True, period=10.0, connectivity=0.999
 )
+LIVE_ON_RINGS: dict[str, OfRuns] = {
+    magnet.NAME: magnet.Settings(gather=1.0),  # whoever runs a node says what it follows right after
+    scribe.NAME: scribe.Settings(),
+}
 LIVE_EVENTS = EventSettings(entry=2.0)  # somebody waits for it: a link over the widest area is open by then
 
 
@@ -30,10 +39,16 @@ class Options:
     cluster: ClusterCertificate | None = None  # only with whom the same authority has certified
     sign: bool = False  # its own events
     heartbeat: float = HEARTBEAT
-    settings: Settings = field(default=LIVE)
-    events: EventSettings = field(default=LIVE_EVENTS)
+    protocol: str = NAME  # the same at all nodes of the network
+    settings: Any = None  # the protocol's own; None: as is usual here
+    events: EventSettings = field(default=LIVE_EVENTS)  # of StaN's dissemination
 
     def __post_init__(self) -> None:
+        entry = find(self.protocol, "live")
+        usual = LIVE_ON_RINGS.get(self.protocol, LIVE)
+        object.__setattr__(self, "settings", usual if self.settings is None else self.settings)
+        if not isinstance(self.settings, entry.settings):
+            raise UsageError(f"settings are those of another protocol than {self.protocol}: give it its own.")
         if self.identity is not None:
             object.__setattr__(self, "identity", Path(self.identity))  # a text will do
         if not isinstance(self.secret, bytes):

@@ -8,7 +8,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from ropewalk.engines.contract import FINAL, INITIAL, Phase, Views, stage_after
-from ropewalk.engines.job import Job, Outcome
+from ropewalk.engines.job import Job, Order, Outcome
 from ropewalk.engines.live.cluster import Cluster, processes_for
 from ropewalk.engines.live.collected import Collected
 from ropewalk.engines.live.faults import faults_of
@@ -30,7 +30,7 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     collected = played_live(members, job, phase)
     with phase("write the tables"):
         stages = list(_stages(collected, members, job))
-        rows = _rows(collected, stages[-1].owed) if job.events else (None, [])
+        rows = rows_of(collected, stages[-1].owed) if job.events else (None, [])
         return stored(spark, universe, job, draft, members, stages, *rows)
 
 
@@ -44,11 +44,19 @@ def played_live(members: kernel.Members, job: Job, phase: Phase) -> Collected:
     given: Views = {}
     if not job.settings.discover:
         given = views_of(members, kernel.initial(members, job.settings, job.seed))
-    nodes = np.unique(members.ids).size
-    if nodes > MOST_NODES:
-        raise UsageError(f"{nodes} real nodes are more than a machine runs ({MOST_NODES}); use ropewalk simulate.")
     offsets, ids = members.offsets.tolist(), members.ids.tolist()
     followed = {topic: ids[offsets[place] : offsets[place + 1]] for place, topic in enumerate(members.topics.tolist())}
+    collected = of_cluster(followed, given, job, phase)
+    if given:  # while links come up nodes already walk: what they began with is what they were told
+        collected.stages[INITIAL].views = given
+    return collected
+
+
+def of_cluster(followed: dict[int, list[int]], given: Views, job: Order, phase: Phase) -> Collected:
+    """Let who follows something run, with these as first neighbours; what they say of it."""
+    nodes = len({node for members in followed.values() for node in members})
+    if nodes > MOST_NODES:
+        raise UsageError(f"{nodes} real nodes are more than a machine runs ({MOST_NODES}); use ropewalk simulate.")
     faults = faults_of(job.faults)
     between = stretch(job.settings.period, job.settings.rounds)
     events = drawn(followed, job.seed, job.events, job.topics_per_event, *between) if job.events else []
@@ -65,6 +73,7 @@ def played_live(members: kernel.Members, job: Job, phase: Phase) -> Collected:
             job.settings,
             job.seed,
             folder,
+            protocol=job.protocol,
             processes=processes_for(faults, job.processes),
             cuttable=any(fault.kind == "partition" for fault in faults),
         )
@@ -75,10 +84,7 @@ def played_live(members: kernel.Members, job: Job, phase: Phase) -> Collected:
         return collected
 
     with tempfile.TemporaryDirectory(prefix="ropewalk-cluster-") as folder:
-        collected = run(whole(Path(folder)))
-    if given:  # while links come up nodes already walk: what they began with is what they were told
-        collected.stages[INITIAL].views = given
-    return collected
+        return run(whole(Path(folder)))
 
 
 def _stages(collected: Collected, members: kernel.Members, job: Job) -> Iterator[Played]:
@@ -96,12 +102,13 @@ def _stages(collected: Collected, members: kernel.Members, job: Job) -> Iterator
         if name in (INITIAL, FINAL) or "rounds" in job.keep:
             last = name == FINAL
             events = collected.outcome(job.settings.period) if last and job.events else {}
-            owed = {(event.event, key[0]) for event, key in collected.owed(job.settings.period)} if last else set()
+            owed = collected.owed_to(job.settings.period) if last else set()
             yield Played(left_by(name, stage.views, node_ids), stage.open, stage.at, sent, events, owed)
             sent = {}
 
 
-def _rows(collected: Collected, owed: set[tuple[int, int]]) -> tuple[list[Publication], list[Delivery]]:
+def rows_of(collected: Collected, owed: set[tuple[int, int]]) -> tuple[list[Publication], list[Delivery]]:
+    """What was published, and what was delivered to whom; `owed` are (event, node) that had to be."""
     published = [
         Publication(each.event, each.by[0], each.topics, each.size, each.at) for each in collected.published.values()
     ]

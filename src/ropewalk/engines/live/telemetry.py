@@ -1,7 +1,7 @@
 """What happens at a node, as lines of JSON: each is a row of a table, and says of which.
 
-`publications`, `deliveries` and `subscriptions` are written as they happen, `links`, `connections` and `traffic` once per stage, which
-is a period unless somebody says otherwise. Ids are numbers, times are seconds since 1970. A row about a node that starts anew
+`publications`, `deliveries` and `subscriptions` are written as they happen, `links`, `standings` (on rings), `connections` and `traffic` once per stage,
+which is a period unless somebody says otherwise. Ids are numbers, times are seconds since 1970. A row about a node that starts anew
 has another `life`.
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 from ropewalk.engines.live.api import Node
 from ropewalk.errors import InputError
 from ropewalk.protocols.contract import Event
+from ropewalk.protocols.scribe.node import Node as ScribeNode
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class Telemetry:
         for topic, contacts in held.items():
             for contact in contacts:
                 self._write("links", stage=name, at=at, node=me, topic=topic, neighbour=contact.id)
+        self._say_where_it_stands(name, at, me)
         self._write("connections", stage=name, at=at, node=me, links=len(self.node.transport.links), topics=list(held))
         counts = self.node.transport.counts
         sent = {kind: (messages, size) for kind, (messages, size) in counts.sent.items()}
@@ -64,6 +66,21 @@ class Telemetry:
         for event, copies in self._copies.items():
             self._write("copies", event=event, node=me, copies=copies)
         self._copies.clear()
+
+    def _say_where_it_stands(self, name: str, at: float, me: int) -> None:
+        machine = self.node.driver.machine
+        if isinstance(machine, ScribeNode):
+            standing = machine.standing()
+            branches = [[topic, parent, topic in standing.roots] for topic, parent in standing.parents.items()]
+            self._write(
+                "standings",
+                stage=name,
+                at=at,
+                node=me,
+                held=standing.held,
+                branches=branches,
+                follows=list(standing.follows),
+            )
 
     async def close(self) -> None:
         """Write what is left, and nothing more."""

@@ -115,6 +115,7 @@ class Codec:
     def __init__(self, messages: Iterable[type[Any]]) -> None:
         self._shapes = {KINDS[kind.kind]: _Shape(kind) for kind in messages}
         self.carriers = frozenset(number for number, shape in self._shapes.items() if shape.carries)
+        self.carrying = tuple(shape.kind for shape in self._shapes.values() if shape.carries)
 
     def encode(self, message: Message, numbers: Numbers) -> tuple[int, bytes]:
         """The number of its kind, and the message; `numbers.fresh` must be told before it."""

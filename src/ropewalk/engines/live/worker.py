@@ -19,9 +19,8 @@ from ropewalk.engines.live.options import LIVE_EVENTS, Options
 from ropewalk.engines.live.subscriptions import Subscription
 from ropewalk.engines.live.telemetry import Telemetry
 from ropewalk.errors import RopewalkError
-from ropewalk.protocols.contract import Contact
-from ropewalk.protocols.stan.node import Node as StanNode
-from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.catalogue import PROTOCOLS
+from ropewalk.protocols.contract import Contact, Lasting
 
 LONGEST = 64 * 1_048_576  # ours, bytes: of a line
 log = logging.getLogger(__name__)
@@ -50,7 +49,8 @@ class Worker:
             identity=Path(told["identity"]),
             advertise=told.get("advertise"),
             call_from=told.get("call_from"),
-            settings=Settings(**told["settings"]),
+            protocol=told["protocol"],
+            settings=PROTOCOLS[told["protocol"]].settings(**told["settings"]),
             heartbeat=told["heartbeat"],
             events=LIVE_EVENTS,
         )
@@ -90,15 +90,10 @@ class Worker:
             telemetry.stage(told["name"])
 
     async def state(self, _: dict[str, Any]) -> list[int]:
-        """How many places in views wait for a link, and on how many topics nodes are alone."""
-        coming = alone = 0
-        for node in self.nodes.values():
-            machine = node.driver.machine
-            assert isinstance(machine, StanNode)
-            for following in machine.topics.values():
-                coming += len(following.overlay.coming)
-                alone += not (following.overlay.view.contacts or following.overlay.held_by)
-        return [coming, alone]
+        """What nodes wait for before they are among others, and on how many topics they are alone."""
+        machines = [node.driver.machine for node in self.nodes.values()]
+        states = [machine.awaited() for machine in machines if isinstance(machine, Lasting)]
+        return [sum(coming for coming, _ in states), sum(alone for _, alone in states)]
 
     async def leave(self, _: dict[str, Any]) -> None:
         """Have all nodes leave."""

@@ -6,7 +6,7 @@ from ropewalk.protocols.dht.lookups import Lookups
 from ropewalk.protocols.dht.messages import Locate, Located, Message, Met, Stroll
 from ropewalk.protocols.dht.places import place_of
 from ropewalk.protocols.dht.ring import Ring
-from ropewalk.protocols.dht.settings import Settings
+from ropewalk.protocols.dht.settings import Settings, is_due
 from ropewalk.protocols.links import Links
 
 CONTROL = 0  # the ring's number
@@ -42,7 +42,7 @@ class Control:
             return self.join((), now) if self.lookups.remembered else []
         if beats % self.settings.merged == 0 or not self.ring.successors:
             effects += self._look_for_itself(now)
-        if beats % self.settings.refreshed == 0:
+        if is_due(beats, self.settings.refreshed):
             effects += self.chord.begin(now)
         return effects + self.settle(now)
 

@@ -1,5 +1,6 @@
 """Questions that go round a ring: who sits at a place? They are handed on from node to node; the answer comes straight back."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,14 +35,18 @@ class Question:
 class Lookups:
     """The questions of one node about one ring."""
 
-    __slots__ = ("found", "links", "me", "open", "remembered", "ring", "seed", "turn")
+    __slots__ = ("elsewhere", "found", "links", "me", "open", "parked", "remembered", "ring", "seed", "turn")
 
-    def __init__(self, ring: Ring, seed: int) -> None:
+    def __init__(self, ring: Ring, seed: int, elsewhere: Callable[[], Contact | None] | None = None) -> None:
         self.ring, self.me, self.seed = ring, ring.me, seed
+        self.elsewhere = (
+            elsewhere  # to whom questions of others go while this node is not on the ring; None: to anybody
+        )
         self.links: Links = ring.links
         self.open: dict[int, Question] = {}  # by turn, at most MOST_QUESTIONS
         self.turn = 0  # questions asked so far
         self.remembered: dict[int, Contact] = {}  # who was met, the last to be met last; at most MOST_REMEMBERED
+        self.parked: dict[int, Locate] = {}  # questions of others for which there was no way, by who asks; likewise
         # answers that whoever owns this is yet to look at; no seats: there was no answer
         self.found: list[tuple[Purpose, bytes, tuple[Seat, ...]]] = []
 
@@ -101,15 +106,27 @@ class Lookups:
             return self.links.post(message.seeker, Located(ring.number, message.turn, seats), now)
         onward = self._onward(message)
         if onward is None:
+            if ring.place is None and len(self.parked) < MOST_QUESTIONS:
+                self.parked[message.seeker.id] = message
             return []
         further = Locate(ring.number, message.target, message.seeker, message.turn, message.hops + 1)
         return self.links.post(onward, further, now)
 
+    def resume(self, now: float) -> list[Effect]:
+        """This node is on the ring now: go on with questions of others that it did not know what to do with."""
+        parked, self.parked = self.parked, {}
+        effects: list[Effect] = []
+        for message in parked.values():
+            effects += self.pass_on(message, now)
+        return effects
+
     def _onward(self, message: Locate) -> Contact | None:
-        """Next on the way; who is not on the ring itself hands it to anybody."""
+        """Next on the way."""
         if self.ring.place is not None:
             seat = self.ring.towards(message.target)
             return seat.contact if seat is not None else None
+        if self.elsewhere is not None:
+            return self.elsewhere()
         others = [contact for node, contact in self.remembered.items() if node != message.seeker.id]
         drawn = chance(self.seed, "astray", self.me.id, message.seeker.id, message.turn, message.hops)
         return others[pick(drawn, len(others))] if others else None

@@ -73,11 +73,6 @@ class Oscar:
         self.fingers: list[Finger] = []  # being looked for
         self.found: list[Seat] = []  # so far
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether fingers are being looked for."""
-        return bool(self.out or self.fingers)
-
     def begin(self, now: float) -> list[Effect]:
         """Sample the population anew."""
         self.edges, self.fingers, self.found = [], [], []

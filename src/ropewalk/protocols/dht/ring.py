@@ -8,7 +8,7 @@ Ours: a node that could not be reached is not believed in for a while, whoever n
 ring may have fallen apart, looks for itself through nodes that it met before (`joining`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ropewalk.protocols.contract import Contact, Effect
 from ropewalk.protocols.dht.messages import Held, Hold, Neighbours, Parted, Stabilise
@@ -46,6 +46,11 @@ class Ring:
         """Where this node sits."""
         assert self.place is not None
         return Seat(self.me, self.place)
+
+    def held(self) -> Iterator[Seat]:
+        """Whom it links to on this ring: its successor, and fingers."""
+        yield from self.successors[:1]
+        yield from self.fingers.values()
 
     def owns(self, key: bytes, whence: bytes | None = None) -> bool:
         """Whether a key falls to this node: it is the first from there on.

@@ -30,6 +30,11 @@ class Settings:
         refuse_unless(1, 1 << 20, rejoined=self.rejoined)
 
 
+def is_due(beats: int, every: int) -> bool:
+    """Once in so many heartbeats, and sooner while a node is new: after one, two, four."""
+    return beats % every == 0 or (beats < every and beats & (beats - 1) == 0)
+
+
 MOST_HOPS = 64  # ours: a message that has gone over more links is lost in a circle
 MOST_FINGERS = 64  # ours: one a bit, at the most
 MOST_HOLDERS = 512  # ours: who has said that a node is its finger, remembered to be walked to

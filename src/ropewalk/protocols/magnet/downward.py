@@ -5,11 +5,15 @@ goes over a child of whoever has it (*as printed*), or it asks the topic's home 
 From there the way goes over the ring, and whoever it passes is on the tree.
 
 Ours: a node from which the way goes on must lie between home and target, else the way would go round the ring. So parents always sit
-between the home and their children, and there are no circles while homes and places stay.
+between the home and their children, and there are no circles while homes and places stay. Homes do move, whenever somebody comes or
+goes. So who has children, and has lost who was above it, asks for a *firm* way: from the home, and all on it become children of
+each other, whoever was above them before. Else one of them may be below the very node that looks for a parent.
 """
 
+from dataclasses import replace
+
 from ropewalk.protocols.contract import Contact, Effect
-from ropewalk.protocols.dht.places import is_within, key_of
+from ropewalk.protocols.dht.places import Seat, is_within, key_of
 from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.settings import MOST_HOPS
 from ropewalk.protocols.links import Links
@@ -18,6 +22,7 @@ from ropewalk.protocols.magnet.messages import Climb, Enter, Reach
 from ropewalk.protocols.trees.branches import Branch, Trees
 from ropewalk.seeds import chance, pick
 
+MOST_WAITING = 1024  # ours: nodes that wait for the home to sit down
 HIGHEST = 24  # ours: links from a follower up to where a way leaves its tree; more is a circle
 
 
@@ -25,7 +30,7 @@ class Downward:
     """Trees over the skewed ring, at one node."""
 
     __slots__ = (
-        "attempts", "control", "firm_at", "links", "me", "membership", "ring", "roots", "seed", "strict", "trees",
+        "attempts", "control", "firm_at", "links", "me", "membership", "moving", "ring", "roots", "seed", "strict", "trees", "waiting",
     )  # fmt: skip
 
     def __init__(
@@ -42,8 +47,12 @@ class Downward:
         self.strict = strict
         self.trees: Trees  # told by whoever puts both together
         self.attempts: dict[int, int] = {}  # topic -> how often a way was looked for since the last was found
-        self.roots: dict[int, bytes] = {}  # topic -> where its home sits, as the last way said
-        self.firm_at: dict[int, float] = {}  # topic -> when the way from the home was last asked for, in strict mode
+        self.roots: dict[int, Seat] = {}  # topic -> its home, as the last way said
+        self.waiting: dict[
+            tuple[int, int], Enter
+        ] = {}  # by topic and target: until this node sits; at most MOST_WAITING
+        self.firm_at: dict[int, float] = {}  # topic -> when a way was last asked for
+        self.moving: dict[int, None] = {}  # topics whose homes have moved since
 
     def is_root(self, topic: int) -> bool:
         """See `trees.branches.Ways`."""
@@ -52,6 +61,10 @@ class Downward:
     def doubt(self, topic: int) -> None:
         """See `trees.branches.Ways`: the next way begins at the home, whatever others say where that is."""
         self.attempts[topic] = 1
+
+    def moved(self, topic: int) -> None:
+        """See `trees.branches.Ways`: all seek anew, at their next heartbeat."""
+        self.moving[topic] = None
 
     def takes(self, topic: int) -> bool:
         """See `trees.branches.Ways`: only who is on the tree has children."""
@@ -65,16 +78,19 @@ class Downward:
         if branch.parent is not None and not self._is_due(topic, now):
             return []
         self.firm_at[topic] = now
+        self.moving.pop(topic, None)
         attempt = self.attempts[topic] = self.attempts.get(topic, 0) + 1
-        helper = self._helper(topic, attempt) if not self.strict and attempt % 2 else None
+        firm = self.strict or bool(branch.children) or branch.parent is not None
+        helper = self._helper(topic, attempt) if not firm and attempt % 2 else None
         if helper is not None:
             return self.links.post(helper, Climb(topic, self.ring.seat, 0), now)
-        return self.enter(Enter(topic, self.ring.seat, 0), now)
+        return self.enter(Enter(topic, self.ring.seat, 0, firm), now)
 
     def _is_due(self, topic: int, now: float) -> bool:
-        """In strict mode the way is looked for again and again, since the ring changes."""
+        """The home has moved; in strict mode the way is looked for again and again, since the ring changes."""
         settings = self.ring.settings
-        return self.strict and now >= self.firm_at.get(topic, float("-inf")) + settings.refreshed * settings.period
+        refreshed = self.strict and now >= self.firm_at.get(topic, now) + settings.refreshed * settings.period
+        return refreshed or topic in self.moving
 
     def _helper(self, topic: int, attempt: int) -> Contact | None:
         """Another follower, by chance (its first phase)."""
@@ -89,12 +105,22 @@ class Downward:
         topic, key = message.topic, key_of(message.topic)
         if self.control.owns(key, whence):
             if self.ring.place is None:
+                if len(self.waiting) < MOST_WAITING:
+                    self.waiting[topic, message.target.contact.id] = message
                 return []
-            return self._go_on(Reach(topic, message.target, 0, self.ring.place), now)
+            return self._go_on(Reach(topic, message.target, 0, self.ring.seat, message.firm), now)
         onward = self.control.towards(key, whence)
         if onward is None or message.hops >= MOST_HOPS:
             return []
-        return self.links.post(onward.contact, Enter(topic, message.target, message.hops + 1), now)
+        return self.links.post(onward.contact, replace(message, hops=message.hops + 1), now)
+
+    def sits(self, now: float) -> list[Effect]:
+        """Now ways can begin here."""
+        waiting, self.waiting = self.waiting, {}
+        effects: list[Effect] = []
+        for message in waiting.values():
+            effects += self.enter(message, now)
+        return effects
 
     def climb(self, message: Climb, now: float) -> list[Effect]:
         """On the way up, until the way down begins."""
@@ -102,18 +128,18 @@ class Downward:
         if self.ring.place is None or target.contact.id == self.me.id or message.hops >= HIGHEST:
             return []
         if self.is_root(topic):
-            return self._go_on(Reach(topic, target, 0, self.ring.place), now)
+            return self._go_on(Reach(topic, target, 0, self.ring.seat, firm=False), now)
         branch, root = self.trees.by_topic.get(topic), self.roots.get(topic)
         fresh = now - self.ring.settings.missed * self.ring.settings.period
         if branch is None or branch.parent is None or root is None or branch.beat_at < fresh:
             return []  # not on the tree, or on what is no tree any more
         onward = self.ring.onto(target.place)
         if (
-            is_within(root, self.ring.place, target.place)
+            is_within(root.place, self.ring.place, target.place)
             and onward is not None
             and onward.contact.id in branch.children
         ):
-            return self._go_on(Reach(topic, target, 0, root), now)
+            return self._go_on(Reach(topic, target, 0, root, firm=False), now)
         return self.links.post(branch.parent, Climb(topic, target, message.hops + 1), now)
 
     def reach(self, sender: Contact, message: Reach, now: float) -> list[Effect]:
@@ -124,8 +150,12 @@ class Downward:
         branch = self.trees.by_topic.get(topic)
         effects: list[Effect] = []
         self.roots[topic] = message.root
-        if branch is None or branch.parent is None or self.strict:
+        if branch is None or branch.parent is None or message.firm:
             effects += self.trees.adopt(topic, sender, now)
+            branch = self.trees.by_topic.get(topic)
+            if branch is None:
+                return []  # it is on too many trees already
+            branch.root = message.root.contact.id
         if message.target.contact.id == self.me.id:
             self.attempts.pop(topic, None)
             return effects
@@ -137,12 +167,10 @@ class Downward:
             return []  # nobody sits there any more
         if message.topic not in self.trees.by_topic:
             self.trees.by_topic[message.topic] = Branch(now)
-        return self.links.post(
-            onward.contact, Reach(message.topic, message.target, message.hops + 1, message.root), now
-        )
+        return self.links.post(onward.contact, replace(message, hops=message.hops + 1), now)
 
     def beat(self) -> None:
         """Forget what is over."""
-        for known in (self.attempts, self.roots, self.firm_at):
+        for known in (self.attempts, self.roots, self.firm_at, self.moving):
             for topic in [topic for topic in known if topic not in self.trees.by_topic]:
                 del known[topic]

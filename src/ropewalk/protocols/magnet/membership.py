@@ -14,6 +14,7 @@ from ropewalk.protocols.dht.settings import MOST_HOPS
 from ropewalk.protocols.links import Links
 from ropewalk.protocols.magnet.messages import MOST_FOLLOWED, Follower, Gather, Query, Sample, lowest
 from ropewalk.protocols.trees.branches import Trees
+from ropewalk.protocols.trees.settings import MOST_BRANCHES
 from ropewalk.seeds import chance
 
 LATELY = 0.5  # ours: what a period more counts for in the rate of a topic
@@ -23,23 +24,25 @@ class Membership:
     """Samples at one node."""
 
     __slots__ = (
-        "control", "count", "counted", "follows", "gathered", "links", "me", "passed", "rates", "rounds", "seat", "seed", "topics", "trees",
+        "control", "count", "counted", "follows", "gathered", "links", "me", "passed", "rated", "rates", "rounds", "seat", "seed", "topics", "trees",
         "views",
     )  # fmt: skip
 
     def __init__(
         self, me: Contact, links: Links, control: Ring, trees: Trees, count: int, seed: int,
-        topics: dict[int, None], seat: Callable[[], Seat | None],
+        topics: dict[int, None], seat: Callable[[], Seat | None], *, rated: bool = True,
     ) -> None:  # fmt: skip
         self.me, self.links, self.control, self.trees, self.count, self.seed = me, links, control, trees, count, seed
-        self.topics, self.seat = topics, seat
+        self.topics, self.seat, self.rated = topics, seat, rated
         self.gathered: dict[
             int, dict[int, tuple[Follower, ...]]
         ] = {}  # topic -> child -> the last that came up from it
         self.views: dict[int, tuple[Follower, ...]] = {}  # topic that is followed -> the last sample that came down
         self.passed: dict[int, tuple[Follower, ...]] = {}  # topic -> the last that was handed down
-        self.rates: dict[int, float] = {}  # topic -> what its home says is published on it
-        self.counted: dict[int, tuple[int, float]] = {}  # topic whose home this is -> events in this period, and lately
+        self.rates: dict[int, float] = {}  # topic -> what its home says is published on it; none if all count the same
+        self.counted: dict[
+            int, tuple[int, float]
+        ] = {}  # topic whose home this is -> events in this period, and lately; at most MOST_BRANCHES
         self.rounds = 0
 
     def view(self) -> dict[int, Follower]:
@@ -59,7 +62,8 @@ class Membership:
     def came(self, topic: int) -> None:
         """An event has come to its home, which is here."""
         events, lately = self.counted.get(topic, (0, 0.0))
-        self.counted[topic] = (events + 1, lately)
+        if topic in self.counted or len(self.counted) < MOST_BRANCHES:
+            self.counted[topic] = (events + 1, lately)
 
     def beat(self, now: float) -> list[Effect]:
         """A period is over: send up what is known; where this node is the home, send it down."""
@@ -116,7 +120,8 @@ class Membership:
         """A sample that was asked for, or came down."""
         if message.topic in self.topics:
             self.views[message.topic] = message.followers
-            self.rates[message.topic] = message.rate
+            if self.rated:
+                self.rates[message.topic] = message.rate
 
     def query(self, message: Query, now: float, whence: bytes | None = None) -> list[Effect]:
         """Somebody asks: answer, or hand it on."""

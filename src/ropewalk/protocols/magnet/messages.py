@@ -131,6 +131,7 @@ class Enter(OfTarget):
     """Let the target in from the topic's home: on its way there."""
 
     kind: ClassVar[str] = "enter"
+    firm: bool  # whether all on the way down are to be children of who hands it on, whoever is above them now
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,8 @@ class Reach(OfTarget):
     """Be on the tree, and hand this on towards the target (its third phase)."""
 
     kind: ClassVar[str] = "reach"
-    root: bytes  # where the home sits
+    root: Seat  # the home
+    firm: bool  # as in Enter
 
 
 Message = Gather | Sample | Query | Beside | Seated | Enter | Climb | Reach
@@ -165,7 +167,7 @@ def is_sound(message: Message) -> bool:
             placed = is_place(message.place) and is_place(message.before)
             return placed and len(seats) <= MOST_SEATS and all(is_place(each.place) for each in seats)
         case Reach():
-            return 0 <= message.hops <= MOST_HOPS and is_place(message.target.place) and is_place(message.root)
+            return 0 <= message.hops <= MOST_HOPS and is_place(message.target.place) and is_place(message.root.place)
         case Enter() | Climb():
             return 0 <= message.hops <= MOST_HOPS and is_place(message.target.place)
 

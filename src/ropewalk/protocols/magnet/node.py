@@ -18,6 +18,7 @@ from ropewalk.protocols.dht.oscar import Oscar, Returned
 from ropewalk.protocols.dht.places import Seat, place_of
 from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.settings import Settings as RingSettings
+from ropewalk.protocols.dht.settings import is_due
 from ropewalk.protocols.magnet.downward import Downward
 from ropewalk.protocols.magnet.membership import Membership
 from ropewalk.protocols.magnet.messages import Beside, Climb, Enter, Gather, Query, Reach, Sample, Seated, is_sound
@@ -58,8 +59,9 @@ class Node(scribe.Node):
         self.trees.recent = lambda *_: ()  # no event comes along these
         self.skewed = Ring(SKEWED, me, links, rings)
         self.membership = Membership(
-            me, links, control.ring, self.trees, settings.samples, seed, self.topics, self._seat
-        )
+            me, links, control.ring, self.trees, settings.samples, seed, self.topics, self._seat,
+            rated=settings.similarity == "rates",
+        )  # fmt: skip
         similar = settings.placement == "similar"
         self.placing = Placing(me, links, control, self.skewed, self.membership, seed, self.topics, similar=similar)
         choose = self._similarity if settings.choice == "similar" else None
@@ -85,6 +87,14 @@ class Node(scribe.Node):
     def held(self) -> dict[int, list[Contact]]:
         """See `contract.Node`: parent and children on the tree that events come down."""
         return {topic: self.grown.neighbours(topic) for topic in self.topics}
+
+    def rings(self) -> tuple[Ring, ...]:
+        """See `scribe.Node`."""
+        return (self.control.ring, self.skewed)
+
+    def kinds_of_trees(self) -> tuple[Trees, ...]:
+        """See `scribe.Node`."""
+        return (self.trees, self.grown)
 
     def _seat(self) -> Seat | None:
         return self.skewed.seat if self.skewed.place is not None else None
@@ -112,6 +122,10 @@ class Node(scribe.Node):
     def _leave(self, now: float) -> list[Effect]:
         return self.skewed.stand_up(now) + super()._leave(now)
 
+    def _forget(self, node: int) -> None:
+        super()._forget(node)
+        self.placing.lookups.forget(node)
+
     def _gone(self, node: int, now: float) -> list[Effect]:
         self.membership.strike(node)
         effects = super()._gone(node, now) + self.skewed.gone(node, now)
@@ -128,6 +142,7 @@ class Node(scribe.Node):
         effects, changed = self.trees.reroute(now)
         for topic in changed:
             effects += self.membership.tell(topic, now)
+        effects += self.grown.take_root(now)
         for topic in self.grown.orphans():
             effects += self.grown.join(topic, now)
         return effects
@@ -137,7 +152,7 @@ class Node(scribe.Node):
         if self.skewed.place is None or self.was_seated:
             return []
         self.was_seated = True
-        effects = self.oscar.begin(now)
+        effects = self.oscar.begin(now) + self.downward.sits(now) + self.placing.lookups.resume(now)
         for topic in self.topics:
             effects += self.membership.tell(topic, now)
             effects += self.grown.join(topic, now)
@@ -167,7 +182,7 @@ class Node(scribe.Node):
             case Decide(turn):
                 effects = self.placing.decide(turn, now)
             case Overdue(ring, turn) if ring == SKEWED:
-                effects = self.placing.lookups.fire(turn, now) + self.placing.settle(now)
+                effects = self.placing.overdue(turn, now)
             case Returned(_, era):
                 effects = self.oscar.overdue(era, now)
             case _:
@@ -178,7 +193,7 @@ class Node(scribe.Node):
         effects = super()._tend(now)
         effects += self.skewed.beat(now)
         effects += self.placing.beat(self.beats, now)
-        if self.was_seated and self.beats % self.control.settings.resampled == 0:
+        if self.was_seated and is_due(self.beats, self.control.settings.resampled):
             effects += self.oscar.begin(now)
         self.downward.beat()
         return effects + self.membership.beat(now) + self.grown.beat(now)

@@ -4,8 +4,8 @@ It asks the home of each of its topics for a sample, and then the most similar o
 to its successor. Who does not answer is struck off, and the next is asked. Who knows nobody sits where a hash of its name says; so does
 who is told that there is no room.
 
-Ours: who changes what it follows sits down anew, but not more often than `rejoined` says; and should nobody sit anywhere, the one
-node to which the beginning of the control ring falls sits down first.
+Ours: who changes what it follows sits down anew, but not more often than `rejoined` says, unless it followed nothing when it
+sat down; and should nobody sit anywhere, the one node to which the beginning of the control ring falls sits down first.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,6 @@ from ropewalk.protocols.magnet.similarity import similarity
 from ropewalk.seeds import chance
 
 BEGINNING = b""
-HOPELESS = 3  # ours: heartbeats that a node waits for somebody who sits on the ring, before it may be the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Placing:
 
     __slots__ = (
         "asked", "beside", "changed", "control", "hashed", "is_placing", "links", "lookups", "me", "membership", "moved_from",
-        "queried", "ring", "seated_at", "seed", "similar", "topics", "tries", "turn",
+        "queried", "ring", "seated_at", "seed", "similar", "topics", "turn", "unconcerned",
     )  # fmt: skip
 
     def __init__(
@@ -54,7 +53,7 @@ class Placing:
             seed,
         )
         self.topics, self.similar = topics, similar
-        self.lookups = Lookups(ring, seed)
+        self.lookups = Lookups(ring, seed, self._first)
         self.hashed = place_of(me.id)
         self.turn = 0  # counts what is waited for
         self.is_placing = False
@@ -62,7 +61,7 @@ class Placing:
         self.asked: dict[int, None] = {}  # who was asked for a place, and did not give one
         self.beside: Contact | None = None  # who is asked now
         self.changed = False  # whether what it follows is not what it was when it sat down
-        self.tries = 0  # heartbeats without a place
+        self.unconcerned = True  # whether it followed nothing when it sat down
         self.seated_at = float("-inf")
         self.moved_from: Callable[[float], list[Effect]] = (
             lambda _: []
@@ -141,6 +140,11 @@ class Placing:
                 ranked.append((-alike, tie, follower.seat.contact))
         return min(ranked)[2] if ranked else None
 
+    def _first(self) -> Contact | None:
+        """Who sits first if nobody does, or somebody who is nearer to it."""
+        seat = self.control.ring.towards(BEGINNING)
+        return seat.contact if seat is not None else None
+
     def _by_hash(self, now: float) -> list[Effect]:
         self.beside = None
         if self.ring.place is not None:  # rather than move at random it stays
@@ -150,10 +154,16 @@ class Placing:
             return self._sit(self.hashed, (), now)
         if self.lookups.is_asking("join"):
             return []
-        self.tries += 1
-        if self.tries > HOPELESS and self.control.ring.owns(BEGINNING):
-            return self._sit(self.hashed, (), now)
         return self.lookups.ask("join", self.hashed, now) + self.settle(now)
+
+    def overdue(self, turn: int, now: float) -> list[Effect]:
+        """A question has taken too long; if nobody can answer it, since nobody sits anywhere, somebody has to be the first."""
+        question = self.lookups.open.get(turn)
+        alone = question is not None and question.purpose == "join" and self.ring.place is None
+        if alone and self.control.ring.owns(BEGINNING):
+            del self.lookups.open[turn]
+            return self._sit(self.hashed, (), now)
+        return self.lookups.fire(turn, now) + self.settle(now)
 
     def settle(self, now: float) -> list[Effect]:
         """Make use of answers about the skewed ring."""
@@ -179,8 +189,8 @@ class Placing:
         return effects + self.ring.sit(place, others, now, before)
 
     def _end(self, now: float) -> None:
-        self.is_placing, self.beside, self.queried, self.tries = False, None, {}, 0
-        self.seated_at = now
+        self.is_placing, self.beside, self.queried = False, None, {}
+        self.seated_at, self.unconcerned = now, not self.topics
 
     def _wait(self) -> list[Effect]:
         self.turn += 1
@@ -210,7 +220,8 @@ class Placing:
         if self.ring.place is None:
             return self.begin(now)
         effects: list[Effect] = []
-        if self.changed and self.similar and now >= self.seated_at + settings.rejoined * settings.period:
+        settled = now < self.seated_at + settings.rejoined * settings.period and not self.unconcerned
+        if self.changed and self.similar and not settled:
             effects += self.begin(now)
         if (beats % settings.merged == 0 or not self.ring.successors) and not self.lookups.is_asking("merge"):
             effects += self.lookups.ask("merge", self.ring.place, now)

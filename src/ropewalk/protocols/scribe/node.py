@@ -29,6 +29,7 @@ from ropewalk.protocols.dht.control import CONTROL, Control
 from ropewalk.protocols.dht.lookups import Overdue
 from ropewalk.protocols.dht.messages import Message as OfRing
 from ropewalk.protocols.dht.places import key_of, place_of
+from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.dht.settings import Settings as RingSettings
 from ropewalk.protocols.links import Links
@@ -38,6 +39,7 @@ from ropewalk.protocols.trees.events import Events, HandIn
 from ropewalk.protocols.trees.messages import Accepted, Bear, Graft, Keep, Kept, Lack, Prune, Shed, Submit
 from ropewalk.protocols.trees.messages import Message as OfTree
 from ropewalk.protocols.trees.settings import Settings as TreeSettings
+from ropewalk.protocols.trees.standing import Standing
 from ropewalk.seeds import chance, unit
 
 MEMBERSHIP = 0  # the number of trees over the control ring
@@ -69,6 +71,9 @@ class Upward:
     def doubt(self, topic: int) -> None:
         """See `trees.branches.Ways`: there is one way only."""
 
+    def moved(self, topic: int) -> None:
+        """See `trees.branches.Ways`: ways are looked for anew whenever the ring changes."""
+
     def takes(self, topic: int) -> bool:
         """See `trees.branches.Ways`: whoever is on the way of another is on the tree."""
         return True
@@ -77,7 +82,7 @@ class Upward:
 class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
-    __slots__ = ("beats", "control", "events", "links", "me", "seed", "settings", "topics", "trees")
+    __slots__ = ("arrived", "beats", "control", "events", "links", "me", "seed", "topics", "trees")
 
     def __init__(
         self,
@@ -88,7 +93,7 @@ class Node:
         of_rings: RingSettings | None = None,
         of_trees: TreeSettings | None = None,
     ) -> None:
-        self.me, self.seed, self.settings = me, seed, settings
+        self.me, self.seed = me, seed
         rings = of_rings or RingSettings(period=settings.period)
         trees = of_trees or TreeSettings()
         self.links = Links()
@@ -98,6 +103,7 @@ class Node:
         upward = Upward(self.control)
         self.trees = Trees(MEMBERSHIP, me, self.links, trees, rings, self.follows, self.events.recent, upward)
         upward.trees = self.events.trees = self.trees
+        self.arrived = False  # on the control ring
         self.beats = -1  # so far; -1: none is on its way
 
     def come_back(self, former: "Node") -> None:
@@ -112,6 +118,37 @@ class Node:
     def held(self) -> dict[int, list[Contact]]:
         """See `contract.Node`: parent and children."""
         return {topic: self.trees.neighbours(topic) for topic in self.topics}
+
+    def rings(self) -> tuple[Ring, ...]:
+        """All that it sits on."""
+        return (self.control.ring,)
+
+    def kinds_of_trees(self) -> tuple[Trees, ...]:
+        """All kinds that it is on; the last is the one that events come down."""
+        return (self.trees,)
+
+    def standing(self) -> Standing:
+        """Where it stands."""
+        grown = self.kinds_of_trees()[-1]
+        parents = {
+            topic: None if branch.parent is None else branch.parent.id for topic, branch in grown.by_topic.items()
+        }
+        return Standing(
+            held=tuple(seat.contact.id for ring in self.rings() for seat in ring.held()),
+            parents=parents,
+            roots=frozenset(topic for topic in parents if grown.ways.is_root(topic)),
+            follows=frozenset(self.topics),
+        )
+
+    def awaited(self) -> tuple[int, int]:
+        """See `contract.Lasting`."""
+        grown = self.kinds_of_trees()[-1]
+        there = grown.by_topic.keys() - set(grown.orphans()) if self.rings()[-1].place is not None else set()
+        return len(self.topics.keys() - there), 0
+
+    def unheard(self) -> dict[int, float]:
+        """See `contract.Lasting`."""
+        return self.events.unheard()
 
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
@@ -178,8 +215,12 @@ class Node:
         if down.cause == "closed":
             return []
         if down.cause == "left":
-            self.control.lookups.forget(node)
+            self._forget(node)
         return self._gone(node, now)
+
+    def _forget(self, node: int) -> None:
+        """It has said good-bye: there is nobody to ask."""
+        self.control.lookups.forget(node)
 
     def _gone(self, node: int, now: float) -> list[Effect]:
         return self.control.ring.gone(node, now) + self.trees.gone(node, now)
@@ -221,7 +262,11 @@ class Node:
         """Once it sits on the ring it can be on trees."""
         if self.control.ring.place is None:
             return []
-        return self._rerouted(now)
+        effects = self._rerouted(now)
+        if not self.arrived:
+            self.arrived = True
+            effects += self.events.hand_in_all(now)
+        return effects
 
     def _receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         link = self.links.by_id.get(sender.id)
@@ -249,7 +294,7 @@ class Node:
 
     def _rerouted(self, now: float) -> list[Effect]:
         """Somebody else sits before or after this node: ways to homes may be others, and homes, too."""
-        return self.trees.reroute(now)[0]
+        return self.trees.take_root(now) + self.trees.reroute(now)[0]
 
     def _of_tree(self, sender: Contact, message: OfTree, now: float) -> list[Effect]:
         match message:

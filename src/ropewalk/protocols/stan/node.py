@@ -117,6 +117,25 @@ class Node:
         """See `contract.Node`."""
         return {topic: following.overlay.view.contacts for topic, following in self.topics.items()}
 
+    def awaited(self) -> tuple[int, int]:
+        """See `contract.Lasting`: places in views that wait for a link."""
+        overlays = [following.overlay for following in self.topics.values()]
+        alone = sum(not (overlay.view.contacts or overlay.held_by) for overlay in overlays)
+        return sum(len(overlay.coming) for overlay in overlays), alone
+
+    def unheard(self) -> dict[int, float]:
+        """See `contract.Lasting`: they wait for a first neighbour, or for somebody to let them in."""
+        found: dict[int, float] = {}
+        for topic in self.topics:
+            alone = not self.neighbours.around(topic)
+            for event, at in self.events.unspread(topic) if alone else ():
+                if event.publisher == self.me.id:
+                    found[topic] = max(at, found.get(topic, at))
+        for (_, topic), injected in self.injections.open.items():
+            if injected.event.publisher == self.me.id:
+                found[topic] = max(injected.at, found.get(topic, injected.at))
+        return found
+
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
         effects = self._take_in(event, now)

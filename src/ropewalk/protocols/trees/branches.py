@@ -5,7 +5,9 @@ parent that does not answer. A node is on a tree while it follows the topic or h
 
 Ours: the root counts its periods, and the count comes down with the answers. Where it does not grow there is no root above:
 parents in a circle, or a part that has been cut off, notice by that, and look for another way. A count that is higher
-than the root's goes up to it, and is passed. All topics that two nodes share a branch on go into one message.
+than the root's goes up to it, and is passed. Counts go up and down at once, from node to node, so that nobody waits longer for
+the next because it is far below, or because its tree has got another root. Besides, all topics that two nodes share a branch on go into
+one message a period, which makes up for what is lost.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,15 +24,15 @@ from ropewalk.protocols.trees.settings import MOST_BRANCHES, MOST_CHILDREN, MOST
 class Branch:
     """What a node knows of the tree of one topic."""
 
-    __slots__ = ("beat", "beat_at", "began_at", "children", "highest", "parent", "parent_at", "sought_at")
+    __slots__ = ("beat", "beat_at", "began_at", "children", "highest", "parent", "parent_at", "root")
 
     def __init__(self, now: float) -> None:
         self.parent: Contact | None = None
         self.parent_at = self.beat_at = self.began_at = now  # when it was last heard; when `beat` last grew
         self.beat = 0  # the root's last that has come here
         self.highest = 0  # the highest that any below has heard of
+        self.root = 0  # whose beat it is
         self.children: dict[int, tuple[Contact, float]] = {}  # by id, and when they last said so; at most MOST_CHILDREN
-        self.sought_at = float("-inf")  # when a way to the root was last looked for
 
 
 class Ways(Protocol):
@@ -44,6 +46,9 @@ class Ways(Protocol):
 
     def doubt(self, topic: int) -> None:
         """The way that was found last has led nowhere, or does so no longer."""
+
+    def moved(self, topic: int) -> None:
+        """Another node is the root now."""
 
     def takes(self, topic: int) -> bool:
         """Whether somebody who says that it is a child is taken as one."""
@@ -82,7 +87,7 @@ class Trees:
         branch = self.by_topic.get(topic)
         if branch is None:
             branch = self.by_topic[topic] = Branch(now)
-        return self._seek(topic, branch, now) if branch.parent is None else []
+        return self.ways.seek(topic, now) if branch.parent is None else []
 
     def leave(self, topic: int, now: float) -> list[Effect]:
         """Be on it no longer than others need it."""
@@ -111,7 +116,7 @@ class Trees:
             if branch.parent is not None and branch.parent.id == node:
                 branch.parent = None
                 if topic in self.by_topic and self._is_needed(topic, branch, now):
-                    effects += self._seek(topic, branch, now)
+                    effects += self.ways.seek(topic, now)
             branch.children.pop(node, None)
         return effects
 
@@ -121,13 +126,21 @@ class Trees:
             topic for topic, branch in self.by_topic.items() if branch.parent is None and not self.ways.is_root(topic)
         ]
 
+    def take_root(self, now: float) -> list[Effect]:
+        """Be nobody's child where this node is the home, which it may just have become."""
+        effects: list[Effect] = []
+        for topic, branch in self.by_topic.items():
+            if branch.parent is not None and self.ways.is_root(topic):
+                effects += self._part(topic, branch, now)
+        return effects
+
     def reroute(self, now: float) -> tuple[list[Effect], list[int]]:
         """Look for all ways anew; on which topics somebody else is above this node now."""
         effects: list[Effect] = []
         changed: list[int] = []
         for topic, branch in list(self.by_topic.items()):
             before = branch.parent
-            effects += self._seek(topic, branch, now)
+            effects += self.ways.seek(topic, now)
             if branch.parent != before:
                 changed.append(topic)
         return effects, changed
@@ -158,11 +171,12 @@ class Trees:
             elif self.ways.is_root(topic):
                 effects += self._part(topic, branch, now)
                 branch.beat, branch.beat_at = max(branch.beat, branch.highest) + 1, now
+                effects += self._pass_down(topic, branch, now)
             else:
                 if branch.parent is not None and (branch.parent_at <= silent or branch.beat_at <= stale):
                     self.ways.doubt(topic)
                     effects += self._part(topic, branch, now)
-                effects += self._seek(topic, branch, now)
+                effects += self.ways.seek(topic, now)
         return effects + self._tell_parents(now)
 
     # What others say
@@ -171,17 +185,20 @@ class Trees:
         """Somebody is a child of this node's."""
         effects: list[Effect] = []
         taken, refused = [], []
-        for topic, beat, _ in message.branches:
+        for topic, _, beat, _ in message.branches:
             branch = self._taking(topic, sender, now)
             if branch is None:
                 refused.append(topic)
                 continue
+            risen = beat > max(branch.beat, branch.highest)
             branch.highest = max(branch.highest, beat)
             branch.children[sender.id] = (sender, now)
             if branch.parent is not None and branch.parent.id == sender.id:
                 branch.parent = None  # a circle of two: one of us is wrong, and knows better by the next heartbeat
             elif branch.parent is None and not self.ways.is_root(topic):
-                effects += self._seek(topic, branch, now)
+                effects += self.ways.seek(topic, now)
+            if risen:
+                effects += self._overtake(topic, branch, sender, now)
             taken.append(self._said(topic, branch, now))
         if refused:
             effects += self.links.post(sender, Prune(self.number, tuple(refused)), now)
@@ -192,7 +209,8 @@ class Trees:
     def borne(self, sender: Contact, message: Bear, now: float) -> list[Effect]:
         """A parent answers."""
         strange = []
-        for topic, beat, _ in message.branches:
+        effects: list[Effect] = []
+        for topic, root, beat, _ in message.branches:
             branch = self.by_topic.get(topic)
             if branch is None or branch.parent is None or branch.parent.id != sender.id:
                 strange.append(topic)
@@ -200,7 +218,11 @@ class Trees:
             branch.parent_at = now
             if beat > branch.beat:
                 branch.beat, branch.beat_at = beat, now
-        return self.links.post(sender, Prune(self.number, tuple(strange)), now) if strange else []
+                if root != branch.root:
+                    branch.root = root
+                    self.ways.moved(topic)
+                effects += self._pass_down(topic, branch, now)
+        return effects + (self.links.post(sender, Prune(self.number, tuple(strange)), now) if strange else [])
 
     def pruned(self, sender: Contact, message: Prune, now: float) -> list[Effect]:
         """Somebody is no longer a child, or will not be a parent."""
@@ -213,7 +235,7 @@ class Trees:
             if branch.parent is not None and branch.parent.id == sender.id:
                 branch.parent = None
             if branch.parent is None and self._is_needed(topic, branch, now):
-                effects += self._seek(topic, branch, now)
+                effects += self.ways.seek(topic, now)
             if topic in self.by_topic and not self._is_needed(topic, branch, now):
                 effects += self._drop(topic, branch, now)
         return effects
@@ -239,10 +261,6 @@ class Trees:
         """A branch that has just begun may get a child any moment."""
         return bool(branch.children) or self.follows(topic) or now < branch.began_at + self.ring_settings.period
 
-    def _seek(self, topic: int, branch: Branch, now: float) -> list[Effect]:
-        branch.sought_at = now
-        return self.ways.seek(topic, now)
-
     def _drop(self, topic: int, branch: Branch, now: float) -> list[Effect]:
         effects = self._part(topic, branch, now)
         del self.by_topic[topic]
@@ -254,6 +272,24 @@ class Trees:
         if parent is None or not self.links.is_up(parent.id):
             return []
         return self.links.post(parent, Prune(self.number, (topic,)), now)
+
+    def _overtake(self, topic: int, branch: Branch, child: Contact, now: float) -> list[Effect]:
+        """A child has heard of a count that is higher than this node's."""
+        if self.ways.is_root(topic):
+            branch.beat, branch.beat_at = branch.highest + 1, now
+            return self._pass_down(topic, branch, now, child)
+        if branch.parent is None:
+            return []
+        return self.links.post(branch.parent, Graft(self.number, (self._said(topic, branch, now),)), now)
+
+    def _pass_down(self, topic: int, branch: Branch, now: float, but: Contact | None = None) -> list[Effect]:
+        """Tell all children of the count, but one that is told anyway."""
+        bear = Bear(self.number, (self._said(topic, branch, now),))
+        effects: list[Effect] = []
+        for contact, _ in branch.children.values():
+            if but is None or contact.id != but.id:
+                effects += self.links.post(contact, bear, now)
+        return effects
 
     def _tell_parents(self, now: float) -> list[Effect]:
         by_parent: dict[Contact, list[messages.Branch]] = {}
@@ -267,7 +303,8 @@ class Trees:
         return effects
 
     def _said(self, topic: int, branch: Branch, now: float) -> messages.Branch:
-        return (topic, max(branch.beat, branch.highest), self.recent(topic, now))
+        root = self.me.id if self.ways.is_root(topic) else branch.root
+        return (topic, root, max(branch.beat, branch.highest), self.recent(topic, now))
 
 
 def _parts(branches: Iterable[messages.Branch]) -> Iterator[tuple[messages.Branch, ...]]:
@@ -275,10 +312,10 @@ def _parts(branches: Iterable[messages.Branch]) -> Iterator[tuple[messages.Branc
     part: list[messages.Branch] = []
     size = 0
     for branch in branches:
-        if part and size + 2 + len(branch[2]) > MOST_SAID:
+        if part and size + 3 + len(branch[3]) > MOST_SAID:
             yield tuple(part)
             part, size = [], 0
         part.append(branch)
-        size += 2 + len(branch[2])
+        size += 3 + len(branch[3])
     if part:
         yield tuple(part)

@@ -15,17 +15,12 @@ from ropewalk.protocols.contract import Contact, Deliver, Effect, Entered, Event
 from ropewalk.protocols.dht.places import key_of
 from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.settings import MOST_HOPS
+from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
 from ropewalk.protocols.links import Links
 from ropewalk.protocols.trees.branches import Trees
-from ropewalk.protocols.trees.messages import Accepted, Keep, Kept, Lack, Shed, Submit
-from ropewalk.protocols.trees.settings import (
-    MOST_IDS,
-    MOST_KEPT,
-    MOST_KEPT_BYTES,
-    MOST_SEEN,
-    MOST_SUBMITTED,
-    Settings,
-)
+from ropewalk.protocols.trees.messages import Accepted, Branch, Keep, Kept, Lack, Shed, Submit
+from ropewalk.protocols.trees.settings import MOST_IDS, MOST_KEPT, MOST_KEPT_BYTES, MOST_SEEN, MOST_SUBMITTED, Settings
+from ropewalk.protocols.trees.shelf import Held, Shelf
 
 NOT_THERE = "the topic's home could not be reached"
 Key = tuple[int, int]  # topic, event: one of the ways that an event goes
@@ -40,28 +35,29 @@ class HandIn:
 
 
 @dataclass(slots=True)
-class Held:
-    """An event that can be had."""
-
-    event: Event
-    hops: int  # links that it crossed to come here
-    at: float
-
-
-@dataclass(slots=True)
 class Submission:
     """An event of this node's own, on its way to the home of one of its topics."""
 
     event: Event
     tries: int  # left
+    at: float  # when it was published
+
+
+@dataclass(slots=True)
+class AtHome:
+    """An event that has come to the home of one of its topics, which is here."""
+
+    publisher: Contact  # who wants to know when it is safe
+    at: float
+    safe: bool = False  # whether somebody else keeps it, too
 
 
 class Events:
     """What one node knows of events."""
 
     __slots__ = (
-        "by_topic", "bytes", "came", "delivered", "follows", "kept", "links", "me", "replicas", "ring", "seen", "settings", "submitted",
-        "trees", "waiting",
+        "at_home", "by_topic", "came", "delivered", "follows", "kept", "links", "me", "replicas", "ring", "seen", "settings", "submitted",
+        "submitted_bytes", "trees",
     )  # fmt: skip
 
     def __init__(
@@ -70,14 +66,14 @@ class Events:
         self.me, self.links, self.settings, self.ring, self.follows = me, links, settings, ring, follows
         self.trees: Trees  # along which events go: told by whoever puts both together
         self.came: Callable[[int], None] = lambda _: None  # told of every event that comes to its home, which is here
-        self.kept: dict[int, Held] = {}  # what can be had, oldest first; at most MOST_KEPT
+        self.kept: Shelf[int] = Shelf()  # what can be had
         self.by_topic: dict[int, dict[int, None]] = {}  # the same: topic -> ids, oldest first
-        self.bytes = 0  # of all these
         self.seen: dict[int, float] = {}  # what came, and when; oldest first, at most MOST_SEEN
         self.delivered: dict[int, float] = {}  # what was delivered or is of this node's own, likewise
-        self.replicas: dict[Key, Held] = {}  # what a home has asked this node to keep, likewise at most MOST_KEPT
-        self.waiting: dict[Key, dict[int, Contact]] = {}  # here at its home, and who wants to know when it is safe
-        self.submitted: dict[Key, Submission] = {}  # at most MOST_SUBMITTED
+        self.replicas: Shelf[Key] = Shelf()  # what a home has asked this node to keep
+        self.at_home: dict[Key, AtHome] = {}  # oldest first, at most MOST_KEPT
+        self.submitted: dict[Key, Submission] = {}  # at most MOST_SUBMITTED, and MOST_KEPT_BYTES
+        self.submitted_bytes = 0
 
     # Publishing
 
@@ -85,13 +81,18 @@ class Events:
         """Get an event to all its topics' homes."""
         if event.id in self.delivered:
             return []
+        if len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS:
+            why = f"at most {MOST_PAYLOAD} bytes and {MOST_TOPICS} topics are carried"
+            return [Report(event, topic, why) for topic in event.topics]
         _note(self.delivered, event.id, now)
         effects: list[Effect] = []
         for topic in dict.fromkeys(event.topics):
-            if len(self.submitted) >= MOST_SUBMITTED:
+            full = self.submitted_bytes + len(event.payload) > MOST_KEPT_BYTES
+            if full or len(self.submitted) >= MOST_SUBMITTED:
                 effects.append(Report(event, topic, "too many events are on their way already"))
                 continue
-            self.submitted[topic, event.id] = Submission(event, self.settings.tries)
+            self.submitted[topic, event.id] = Submission(event, self.settings.tries, now)
+            self.submitted_bytes += len(event.payload)
             effects += self._hand_in(topic, event, now)
         return effects
 
@@ -102,9 +103,23 @@ class Events:
             return []
         submission.tries -= 1
         if submission.tries <= 0:
-            del self.submitted[topic, event]
+            self._handed_in(topic, event)
             return [Report(submission.event, topic, NOT_THERE)]
         return self._hand_in(topic, submission.event, now)
+
+    def hand_in_all(self, now: float) -> list[Effect]:
+        """There is a way to homes now: whatever has been published before need not wait for its turn."""
+        effects: list[Effect] = []
+        for (topic, _), submission in list(self.submitted.items()):
+            effects += self.submit(Submit(topic, submission.event, self.me, 0), now)
+        return effects
+
+    def _handed_in(self, topic: int, event: int) -> Submission | None:
+        """It need not be handed in any more."""
+        submission = self.submitted.pop((topic, event), None)
+        if submission is not None:
+            self.submitted_bytes -= len(submission.event.payload)
+        return submission
 
     def _hand_in(self, topic: int, event: Event, now: float) -> list[Effect]:
         again = SetTimer(self.settings.patience, HandIn(topic, event.id))
@@ -114,46 +129,55 @@ class Events:
         """Hand an event on to its home, or take it in if that is here."""
         key = key_of(message.topic)
         if self.ring.owns(key, whence):
-            return self._at_home(message, now)
+            return self._take_home(message, now)
         onward = self.ring.towards(key, whence)
         if onward is None or message.hops >= MOST_HOPS:
             return []
         further = Submit(message.topic, message.event, message.publisher, message.hops + 1)
         return self.links.post(onward.contact, further, now)
 
-    def _at_home(self, message: Submit, now: float) -> list[Effect]:
+    def _take_home(self, message: Submit, now: float) -> list[Effect]:
+        """It is here: whoever handed it in is told when somebody else keeps it, too, and at once when it comes again after that."""
         topic, event = message.topic, message.event
-        if (topic, event.id) not in self.waiting:
+        known = self.at_home.pop((topic, event.id), None)
+        if known is None:
             self.came(topic)
+        safe = (known is not None and known.safe) or not self.ring.successors
+        self.at_home[topic, event.id] = AtHome(message.publisher, now, safe)
+        if len(self.at_home) > MOST_KEPT:
+            del self.at_home[next(iter(self.at_home))]
         effects = self._arrived(event, message.hops, None, now)
-        if not self.ring.successors:
+        if safe:
             return effects + self._tell(message.publisher, Accepted(topic, event.id), now)
-        self.waiting.setdefault((topic, event.id), {})[message.publisher.id] = message.publisher
-        if len(self.waiting) > MOST_KEPT:
-            del self.waiting[next(iter(self.waiting))]
         return effects + self.links.post(self.ring.successors[0].contact, Keep(topic, event), now)
 
     def keep(self, sender: Contact, message: Keep, now: float) -> list[Effect]:
         """A home asks this node to keep an event."""
         key = (message.topic, message.event.id)
-        self.replicas[key] = Held(message.event, 0, now)
-        if len(self.replicas) > MOST_KEPT:
-            del self.replicas[next(iter(self.replicas))]
+        self.replicas.put(key, Held(message.event, 0, now))
         return self.links.post(sender, Kept(*key), now)
 
     def is_kept(self, message: Kept, now: float) -> list[Effect]:
         """Somebody else keeps it: it is safe."""
-        effects: list[Effect] = []
-        for publisher in self.waiting.pop((message.topic, message.id), {}).values():
-            effects += self._tell(publisher, Accepted(message.topic, message.id), now)
-        return effects
+        known = self.at_home.get((message.topic, message.id))
+        if known is None or known.safe:
+            return []
+        known.safe = True
+        return self._tell(known.publisher, Accepted(message.topic, message.id), now)
 
     def accepted(self, message: Accepted) -> list[Effect]:
         """An event of this node's own has come to its home."""
-        submission = self.submitted.pop((message.topic, message.id), None)
+        submission = self._handed_in(message.topic, message.id)
         if submission is None or self.follows(message.topic):
             return []
         return [Entered(message.id, message.topic)]
+
+    def unheard(self) -> dict[int, float]:
+        """Topics whose homes have not got all events of this node's own yet, and when the last was published."""
+        found: dict[int, float] = {}
+        for (topic, _), submission in self.submitted.items():
+            found[topic] = max(submission.at, found.get(topic, submission.at))
+        return found
 
     def _tell(self, publisher: Contact, message: Accepted, now: float) -> list[Effect]:
         return self.accepted(message) if publisher.id == self.me.id else self.links.post(publisher, message, now)
@@ -171,10 +195,10 @@ class Events:
             return []
         return self._arrived(message.event, message.hops, sender, now)
 
-    def compare(self, sender: Contact, branches: Iterable[tuple[int, int, tuple[int, ...]]]) -> list[Effect]:
+    def compare(self, sender: Contact, branches: Iterable[Branch]) -> list[Effect]:
         """A neighbour tells what came to it lately: ask for what did not come here."""
         effects: list[Effect] = []
-        for topic, _, ids in branches:
+        for topic, _, _, ids in branches:
             lacking = tuple(id_ for id_ in ids if id_ not in self.seen)
             if lacking and self.trees.is_on(topic, sender.id):
                 effects.append(Send(sender, Lack(topic, lacking)))
@@ -196,12 +220,13 @@ class Events:
 
     def beat(self, now: float) -> None:
         """Forget what is old."""
-        for id_ in [id_ for id_, held in self.kept.items() if held.at <= now - self.settings.keep]:
-            self._forget(id_)
+        old = now - self.settings.keep
+        self._unlist(self.kept.forget(old))
+        self.replicas.forget(old)
+        for key in [key for key, known in self.at_home.items() if known.at <= old]:
+            del self.at_home[key]
         _expire(self.seen, now - self.settings.seen)
         _expire(self.delivered, now - self.settings.seen)
-        for key in [key for key, held in self.replicas.items() if held.at <= now - self.settings.keep]:
-            del self.replicas[key]
 
     def take_over(self, now: float) -> list[Effect]:
         """What was kept for a home that is gone, if this node is the home now."""
@@ -227,21 +252,17 @@ class Events:
         return effects
 
     def _put(self, held: Held) -> None:
-        self.kept[held.event.id] = held
         for topic in held.event.topics:
             self.by_topic.setdefault(topic, {})[held.event.id] = None
-        self.bytes += len(held.event.payload)
-        while self.bytes > MOST_KEPT_BYTES or len(self.kept) > MOST_KEPT:
-            self._forget(next(iter(self.kept)))
+        self._unlist(self.kept.put(held.event.id, held))
 
-    def _forget(self, id_: int) -> None:
-        event = self.kept.pop(id_).event
-        self.bytes -= len(event.payload)
-        for topic in event.topics:
-            known = self.by_topic.get(topic, {})
-            known.pop(id_, None)
-            if not known:
-                self.by_topic.pop(topic, None)
+    def _unlist(self, events: list[Event]) -> None:
+        for event in events:
+            for topic in event.topics:
+                known = self.by_topic.get(topic, {})
+                known.pop(event.id, None)
+                if not known:
+                    self.by_topic.pop(topic, None)
 
 
 def _note(times: dict[int, float], id_: int, now: float) -> None:

@@ -8,8 +8,8 @@ from ropewalk.protocols.dht.settings import MOST_HOPS
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
 from ropewalk.protocols.trees.settings import MOST_IDS, MOST_SAID
 
-Branch = tuple[Topic, int, tuple[int, ...]]
-"""A topic, the last beat of its root that has come here, and the events that came lately."""
+Branch = tuple[Topic, int, int, tuple[int, ...]]
+"""A topic, who its root is, the root's last beat that has come here, and the events that came lately."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,15 @@ class OfBranches:
     @property
     def topics(self) -> tuple[int, ...]:
         """All that are named."""
-        return tuple(topic for topic, _, _ in self.branches)
+        return tuple(topic for topic, _, _, _ in self.branches)
 
     def contacts(self) -> int:
-        """Nobody, but a topic, a beat and an id take as much each."""
-        return sum(2 + len(ids) for _, _, ids in self.branches)
+        """A root each, and a topic, a beat and an id take as much."""
+        return sum(3 + len(ids) for _, _, _, ids in self.branches)
 
     def labels(self) -> tuple[int, ...]:
         """What it is about."""
-        return (self.tree, *(number for topic, beat, ids in self.branches for number in (topic, beat, len(ids))))
+        return (self.tree, *(number for topic, _, beat, ids in self.branches for number in (topic, beat, len(ids))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,9 @@ def is_sound(message: Message) -> bool:
     """Whether somebody who keeps the rules could have sent it."""
     match message:
         case Graft() | Bear():
-            return message.contacts() <= 3 * MOST_SAID and all(len(ids) <= MOST_IDS for _, _, ids in message.branches)
+            return message.contacts() <= 3 * MOST_SAID and all(
+                len(ids) <= MOST_IDS for _, _, _, ids in message.branches
+            )
         case Prune():
             return len(message.topics) <= MOST_SAID
         case Lack():
@@ -171,7 +173,8 @@ def is_sound(message: Message) -> bool:
         case Shed() | Keep():
             return _is_sound(message.topic, message.event)
         case Submit():
-            return 0 <= message.hops <= MOST_HOPS and _is_sound(message.topic, message.event)
+            own = message.publisher.id == message.event.publisher
+            return own and 0 <= message.hops <= MOST_HOPS and _is_sound(message.topic, message.event)
         case Kept() | Accepted():
             return True
 

@@ -1,21 +1,12 @@
 """At rest every topic has one tree of each kind: all who follow it are on it, and every parent knows its children."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.population import Population
-from ropewalk.protocols.magnet.node import Node as MagnetNode
 from ropewalk.protocols.scribe.node import Node as ScribeNode
 from ropewalk.protocols.trees.branches import Branch, Trees
-
-
-def trees_of(node: object) -> Iterator[Trees]:
-    """All kinds that a node is on."""
-    if isinstance(node, ScribeNode):
-        yield node.trees
-    if isinstance(node, MagnetNode):
-        yield node.grown
 
 
 class OneTree(Invariant):
@@ -26,7 +17,7 @@ class OneTree(Invariant):
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         me = moment.node.me.id
-        for trees in trees_of(moment.node):
+        for trees in moment.node.kinds_of_trees() if isinstance(moment.node, ScribeNode) else ():
             for topic, branch in trees.by_topic.items():
                 if branch.parent is not None and (branch.parent.id in branch.children or branch.parent.id == me):
                     return f"has {branch.parent.id} above and below it on {topic}, in trees {trees.number}"
@@ -38,7 +29,7 @@ class OneTree(Invariant):
         """See `Invariant`."""
         by_kind: dict[int, dict[int, Trees]] = {}
         for id_, process in population.simulator.processes.items():
-            for trees in trees_of(process.node):
+            for trees in process.node.kinds_of_trees() if isinstance(process.node, ScribeNode) else ():
                 by_kind.setdefault(trees.number, {})[id_] = trees
         for known in by_kind.values():
             for id_, trees in known.items():

@@ -1,6 +1,5 @@
 """Whoever a node has as its successors sits after it, one after the other; at rest they are those who sit there."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import ClassVar
 
@@ -8,16 +7,7 @@ from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.population import Population
 from ropewalk.protocols.dht.places import turn
 from ropewalk.protocols.dht.ring import Ring
-from ropewalk.protocols.magnet.node import Node as MagnetNode
 from ropewalk.protocols.scribe.node import Node as ScribeNode
-
-
-def rings_of(node: object) -> Iterator[Ring]:
-    """All that a node sits on."""
-    if isinstance(node, ScribeNode):
-        yield node.control.ring
-    if isinstance(node, MagnetNode):
-        yield node.skewed
 
 
 class RingOrder(Invariant):
@@ -27,7 +17,7 @@ class RingOrder(Invariant):
 
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
-        for ring in rings_of(moment.node):
+        for ring in moment.node.rings() if isinstance(moment.node, ScribeNode) else ():
             place = ring.place
             if place is None:
                 continue
@@ -42,7 +32,7 @@ class RingOrder(Invariant):
         """See `Invariant`."""
         by_ring: dict[int, list[Ring]] = {}
         for process in population.simulator.processes.values():
-            for ring in rings_of(process.node):
+            for ring in process.node.rings() if isinstance(process.node, ScribeNode) else ():
                 if ring.place is None:
                     return f"node {ring.me.id} does not sit on ring {ring.number}"
                 by_ring.setdefault(ring.number, []).append(ring)

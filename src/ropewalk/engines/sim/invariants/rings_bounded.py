@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
-from ropewalk.engines.sim.invariants.one_tree import trees_of
-from ropewalk.engines.sim.invariants.ring_order import rings_of
 from ropewalk.protocols.contract import Send
 from ropewalk.protocols.dht import messages as ring_messages
 from ropewalk.protocols.dht import ring as rings
@@ -40,14 +38,14 @@ class RingsBounded(Invariant):
 
 
 def _of_rings(node: ScribeNode) -> Iterator[Count]:
-    for ring in rings_of(node):
+    for ring in node.rings():
         yield "successors", len(ring.successors), ring.settings.successors
         yield "fingers", len(ring.fingers), of_rings.MOST_FINGERS
         yield "holders", len(ring.holders), of_rings.MOST_HOLDERS
         yield "nodes that could not be reached", len(ring.avoided), rings.MOST_AVOIDED
     lookups = [node.control.lookups, *([node.placing.lookups] if isinstance(node, MagnetNode) else [])]
     for each in lookups:
-        yield "questions", len(each.open), of_rings.MOST_QUESTIONS
+        yield "questions", max(len(each.open), len(each.parked)), of_rings.MOST_QUESTIONS
         yield "nodes remembered", len(each.remembered), of_rings.MOST_REMEMBERED
         yield "answers not looked at", len(each.found), 0
     for link in node.links.by_id.values():
@@ -55,26 +53,28 @@ def _of_rings(node: ScribeNode) -> Iterator[Count]:
 
 
 def _of_trees(node: ScribeNode) -> Iterator[Count]:
-    for trees in trees_of(node):
+    for trees in node.kinds_of_trees():
         yield "topics on whose trees it is", len(trees.by_topic), of_trees.MOST_BRANCHES + len(node.topics)
         for branch in trees.by_topic.values():
             yield "children", len(branch.children), of_trees.MOST_CHILDREN
     if isinstance(node, MagnetNode):
         yield "topics with samples from below", len(node.membership.gathered), of_trees.MOST_BRANCHES + len(node.topics)
+        yield "topics whose events are counted", len(node.membership.counted), of_trees.MOST_BRANCHES
         for known in node.membership.gathered.values():
             yield "children's samples", len(known), of_trees.MOST_CHILDREN
 
 
 def _of_events(node: ScribeNode) -> Iterator[Count]:
     events = node.events
-    yield "events kept", len(events.kept), of_trees.MOST_KEPT
-    yield "bytes of events", events.bytes, of_trees.MOST_KEPT_BYTES
+    for shelf in (events.kept, events.replicas):
+        yield "events kept", len(shelf.by_key), of_trees.MOST_KEPT
+        yield "bytes of events", shelf.bytes, of_trees.MOST_KEPT_BYTES
     listed = {id_ for known in events.by_topic.values() for id_ in known}
-    yield "events listed that are not kept", len(listed - events.kept.keys()), 0
-    yield "events kept for a home", len(events.replicas), of_trees.MOST_KEPT
-    yield "events that a home waits with", len(events.waiting), of_trees.MOST_KEPT
+    yield "events listed that are not kept", len(listed - events.kept.by_key.keys()), 0
+    yield "events at home", len(events.at_home), of_trees.MOST_KEPT
     yield "ids", max(len(events.seen), len(events.delivered)), of_trees.MOST_SEEN
     yield "events of its own", len(events.submitted), of_trees.MOST_SUBMITTED
+    yield "bytes of its own", events.submitted_bytes, of_trees.MOST_KEPT_BYTES
 
 
 def _is_sound(message: object) -> bool:

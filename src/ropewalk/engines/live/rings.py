@@ -1,0 +1,41 @@
+"""One run of real nodes on rings, on a stored universe: tables of trees and nodes, as the other engines', from what nodes say of themselves."""
+
+from pyspark.sql import SparkSession
+
+from ropewalk.engines.contract import FINAL, Phase
+from ropewalk.engines.job import Order, Outcome
+from ropewalk.engines.live.collected import Collected
+from ropewalk.engines.live.run import of_cluster, rows_of
+from ropewalk.engines.played import Sent
+from ropewalk.engines.standings import Ended, following_in, stored
+from ropewalk.tables.store import Draft, Store
+
+
+def simulate(spark: SparkSession, universe: Store, job: Order, draft: Draft, phase: Phase) -> Outcome:
+    """Run a universe's nodes on this machine and write their tables into a draft."""
+    with phase("read the universe"):
+        following = following_in(spark, universe)
+    collected = of_cluster(following.members, {}, job, phase)
+    with phase("write the tables"):
+        return stored(spark, universe, job, draft, following, _ended(collected, job))
+
+
+def _ended(collected: Collected, job: Order) -> Ended:
+    final, period = collected.stages[FINAL], job.settings.period
+    ended = Ended(standings=final.standings, open=final.open, sent=_sent(collected), at=final.at)
+    if job.events:
+        ended.events = collected.outcome(period)
+        ended.published, ended.delivered = rows_of(collected, collected.owed_to(period))
+    return ended
+
+
+def _sent(collected: Collected) -> Sent:
+    """By all, at all stages."""
+    sent: Sent = {}
+    for stage in collected.stages.values():
+        for node, kinds in stage.sent.items():
+            for kind, (messages, size) in kinds.items():
+                counts = sent.setdefault(node, {}).setdefault(kind, [0, 0])
+                counts[0] += messages
+                counts[1] += size
+    return sent

@@ -1,0 +1,147 @@
+"""Nodes of Magnet and Scribe as a program uses them, on real sockets."""
+
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
+import pytest
+
+from alive import Node, Options, alive, eventually, read
+from ropewalk.engines.live import late
+from ropewalk.engines.live.identity import topic_of
+from ropewalk.engines.live.options import LIVE_ON_RINGS
+from ropewalk.engines.live.outgoing import UndeliverableError
+from ropewalk.errors import UsageError
+from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
+from ropewalk.protocols.scribe.node import Node as RingNode
+from ropewalk.protocols.stan.settings import Settings as StanSettings
+
+NEWS = topic_of("news")
+QUICK = {
+    "magnet": Options(protocol="magnet", settings=MagnetSettings(period=0.5, gather=0.1)),
+    "scribe": Options(protocol="scribe", settings=replace(LIVE_ON_RINGS["scribe"], period=0.5)),
+}
+both = pytest.mark.parametrize("protocol", list(QUICK))
+
+
+def machine(node: Node) -> RingNode:
+    found = node.driver.machine
+    assert isinstance(found, RingNode)
+    return found
+
+
+async def network(stack: AsyncExitStack, count: int, protocol: str) -> list[Node]:
+    """Some nodes that know the first, each on its rings."""
+    nodes: list[Node] = []
+    for _ in range(count):
+        known = [nodes[0].address] if nodes else []
+        nodes.append(await stack.enter_async_context(Node(bootstrap=known, options=QUICK[protocol])))
+    await eventually(lambda: all(ring.place is not None for node in nodes for ring in machine(node).rings()))
+    return nodes
+
+
+async def settled(*nodes: Node) -> None:
+    """Until all are on the trees of what they follow."""
+    await eventually(lambda: all(machine(node).awaited() == (0, 0) for node in nodes), "not on their trees")
+
+
+@both
+@alive
+async def test_everybody_who_follows_a_topic_gets_its_events_once_and_nobody_else_does(protocol: str) -> None:
+    async with AsyncExitStack() as stack:
+        nodes = await network(stack, 8, protocol)
+        news = [node.subscribe("news") for node in nodes[:5]]
+        sport = nodes[6].subscribe("sport")
+        await settled(*nodes)
+        for number in range(20):
+            await nodes[number % 8].publish(b"%d" % number, ["news"])  # three of them do not follow it
+        for subscription in news:
+            assert {event.payload for event in await read(subscription, 20)} == {b"%d" % n for n in range(20)}
+        await nodes[0].publish(b"both", ["news", "sport"])
+        assert [event.payload for event in await read(sport, 1)] == [b"both"]
+        for subscription in news:
+            assert [event.topics for event in await read(subscription, 1)] == [("news",)]
+        assert all(not subscription._waiting for subscription in news)
+
+
+@both
+@alive
+async def test_what_is_published_before_there_is_a_way_gets_there(protocol: str) -> None:
+    async with AsyncExitStack() as stack:
+        a = await stack.enter_async_context(Node(options=QUICK[protocol]))
+        news = a.subscribe("news")
+        async with Node(bootstrap=[a.address], options=QUICK[protocol]) as passing:
+            await passing.publish(b"hello", ["news"])  # and is gone
+        assert [event.payload for event in await read(news, 1)] == [b"hello"]
+
+
+@both
+@alive
+async def test_a_neighbour_that_dies_takes_nobody_with_it(protocol: str) -> None:
+    async with AsyncExitStack() as stack:
+        nodes = await network(stack, 7, protocol)
+        news = [node.subscribe("news") for node in nodes]
+        await settled(*nodes)
+        (home,) = [node for node in nodes if NEWS in machine(node).standing().roots]
+        rest = [node for node in nodes if node is not home]
+        home.driver.stop()  # no good-bye: its connections break
+        for link in list(home.transport.links.values()):
+            link.abort()
+        await home.transport.close()
+        for number in range(10):
+            await rest[number % 6].publish(b"%d" % number, ["news"])
+        for node, subscription in zip(nodes, news, strict=True):
+            if node is not home:
+                assert {event.payload for event in await read(subscription, 10)} == {b"%d" % n for n in range(10)}
+
+
+@alive
+async def test_a_slow_reader_holds_up_nobody_below_it_and_misses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late, "MOST_HELD_BYTES", 20 * late.EVENT_BYTES)
+    hundred = [b"%d" % number for number in range(100)]
+    async with AsyncExitStack() as stack:
+        nodes = await network(stack, 5, "scribe")
+        slow = [node.subscribe("news", buffer=5) for node in nodes[:4]]
+        quick = nodes[4].subscribe("news", buffer=200)
+        await settled(*nodes)
+        for payload in hundred[:20]:  # as many as those in between have room for
+            await nodes[4].publish(payload, ["news"])
+        assert {event.payload for event in await read(quick, 20)} == {*hundred[:20]}
+        for payload in hundred[20:]:
+            await nodes[4].publish(payload, ["news"])
+        await eventually(lambda: all(subscription.is_full for subscription in slow))
+        got: list[set[bytes]] = [set() for _ in slow]
+        while any(
+            len(payloads) < 100 for payloads in got
+        ):  # all read, a little each: who is below depends on who is above
+            for subscription, payloads in zip(slow, got, strict=True):
+                if len(payloads) < 100:
+                    payloads.add((await anext(subscription)).payload)
+                    assert len(subscription._waiting) <= 5
+        assert got == [{*hundred}] * 4
+
+
+@alive
+async def test_nodes_of_other_protocols_stay_apart() -> None:
+    async with Node() as stan:
+        async with Node(bootstrap=[stan.address], options=QUICK["magnet"]) as other:
+            with pytest.raises(UndeliverableError, match="no bootstrap node could be reached"):
+                await other.publish(b"hello", ["news"])
+        assert not stan.transport.links
+
+
+def test_whom_nobody_can_call_cannot_sit_on_a_ring() -> None:
+    with pytest.raises(UsageError, match="nodes of magnet must be called by others"):
+        Node(None, ["127.0.0.1:7000"], QUICK["magnet"])
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"protocol": "carrier-pigeon"}, "protocol 'carrier-pigeon' is not known"),
+        ({"protocol": "flood"}, "engine 'live' cannot run flood"),
+        ({"protocol": "magnet", "settings": StanSettings()}, "settings are those of another protocol than magnet"),
+    ],
+)
+def test_a_protocol_that_cannot_be(told: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Options(**told)  # type: ignore[arg-type]

@@ -1,12 +1,13 @@
 """Nodes of Magnet and Scribe as a program uses them, on real sockets."""
 
-from contextlib import AsyncExitStack
+import socket
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 
 import pytest
 
 from alive import Node, Options, alive, eventually, read
-from ropewalk.engines.live import late
+from ropewalk.engines.live import gate, late
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.options import LIVE_ON_RINGS
 from ropewalk.engines.live.outgoing import UndeliverableError
@@ -21,6 +22,12 @@ QUICK = {
     "scribe": Options(protocol="scribe", settings=replace(LIVE_ON_RINGS["scribe"], period=0.5)),
 }
 both = pytest.mark.parametrize("protocol", list(QUICK))
+
+
+def free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        taken = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [each.getsockname()[1] for each in taken]
 
 
 def machine(node: Node) -> RingNode:
@@ -76,11 +83,25 @@ async def test_what_is_published_before_there_is_a_way_gets_there(protocol: str)
 
 @both
 @alive
+async def test_all_may_be_told_of_all_and_none_be_the_first(protocol: str) -> None:
+    places = [f"127.0.0.1:{port}" for port in free_ports(3)]
+    async with AsyncExitStack() as stack:
+        nodes = [await stack.enter_async_context(Node(place, places, QUICK[protocol])) for place in places]
+        news = [node.subscribe("news") for node in nodes]
+        await settled(*nodes)
+        await nodes[1].publish(b"hello", ["news"])
+        for subscription in news:
+            assert [event.payload for event in await read(subscription, 1)] == [b"hello"]
+
+
+@both
+@alive
 async def test_a_neighbour_that_dies_takes_nobody_with_it(protocol: str) -> None:
     async with AsyncExitStack() as stack:
         nodes = await network(stack, 7, protocol)
         news = [node.subscribe("news") for node in nodes]
         await settled(*nodes)
+        await eventually(lambda: any(NEWS in machine(node).standing().roots for node in nodes), "there is no root")
         (home,) = [node for node in nodes if NEWS in machine(node).standing().roots]
         rest = [node for node in nodes if node is not home]
         home.driver.stop()  # no good-bye: its connections break
@@ -96,7 +117,7 @@ async def test_a_neighbour_that_dies_takes_nobody_with_it(protocol: str) -> None
 
 @alive
 async def test_a_slow_reader_holds_up_nobody_below_it_and_misses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late, "MOST_HELD_BYTES", 20 * late.EVENT_BYTES)
+    monkeypatch.setattr(late, "MOST_HELD_BYTES", 20 * gate.EVENT_BYTES)
     hundred = [b"%d" % number for number in range(100)]
     async with AsyncExitStack() as stack:
         nodes = await network(stack, 5, "scribe")

@@ -11,12 +11,14 @@ from ropewalk.engines.sim.network import Loss, Network, Partition, Rule, WideAre
 from ropewalk.engines.sim.population import Act, Population
 from ropewalk.engines.sim.simulator import Simulator
 from ropewalk.engines.sim.swarm import Early
+from ropewalk.engines.standings import tree_of
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Contact, Event
 from ropewalk.protocols.dht.places import Seat, is_within, place_of, turn
 from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.settings import Settings as RingSettings
 from ropewalk.protocols.links import Links
+from ropewalk.protocols.magnet.messages import Seated
 from ropewalk.protocols.magnet.node import Node as MagnetNode
 from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.magnet.settings import strawman
@@ -124,10 +126,124 @@ def test_back_on_its_trees_within_six_periods_under_churn_and_loss(protocol: str
     town(60, protocol, settings, [Early(Loss(1, 0.05), 240.0), WideArea(1)], acts)
 
 
-def test_between_two_neighbours_there_is_room_until_it_is_said_that_there_is_none() -> None:
+def test_who_is_expected_is_the_next_successor_and_only_once() -> None:
     ring = Ring(1, Contact(1), Links(), RingSettings())
     ring.sit(place_of(1 << 40), [Seat(Contact(2), place_of(1 << 41))], 0.0)
     ring.expect(Seat(Contact(3), place_of(3 << 39)))
     assert [seat.contact.id for seat in ring.successors] == [3, 2]
     ring.expect(Seat(Contact(3), place_of(5 << 38)))  # the same, nearer
     assert [seat.contact.id for seat in ring.successors] == [3, 2]
+
+
+def test_where_there_is_no_room_the_next_most_similar_is_asked() -> None:
+    population = town(12, "magnet", MagnetSettings(rounds=4), watched=False)
+    newcomer, *others = [
+        node for node in nodes_of(population) if isinstance(node, MagnetNode) and node.follows(TOPICS[0])
+    ]
+    placing, now = newcomer.placing, population.simulator.now
+    newcomer.skewed.stand_up(now)
+    placing.begin(now)
+    for topic in list(placing.queried):
+        placing.answered(topic, now)
+    first = placing.beside
+    assert first is not None
+    placing.seated(first, Seated(placing.turn, b"", b"", ()), now)  # no room
+    assert placing.beside is not None
+    assert placing.beside != first
+    assert {first, placing.beside} <= {node.me for node in others}
+
+
+# Trees, while nothing goes wrong
+
+
+def unrooted(population: Population) -> list[tuple[int, int]]:
+    """Who follows a topic, and comes to no root from parent to parent."""
+    standings = {node.me.id: node.standing() for node in nodes_of(population)}
+    trees = {topic: tree_of(topic, standings) for topic in population.members}
+    return [(topic, node) for topic in trees for node in population.there(topic) if node not in trees[topic].depths]
+
+
+def depth(population: Population) -> float:
+    """Links from the root, in the mean."""
+    standings = {node.me.id: node.standing() for node in nodes_of(population)}
+    depths = {topic: tree_of(topic, standings).depths for topic in population.members}
+    return mean(depths[topic][node] for topic, nodes in population.members.items() for node in nodes)
+
+
+OF_TREES = {
+    "scribe": ("scribe", ScribeSettings(rounds=14)),
+    "as printed": ("magnet", MagnetSettings(rounds=14)),
+    "strict": ("magnet", MagnetSettings(rounds=14, grafting="strict")),
+}
+
+
+@pytest.mark.parametrize("of", list(OF_TREES))
+def test_who_comes_in_peace_is_below_a_root_at_once_and_stays_so(of: str) -> None:
+    """Although homes move whenever somebody comes, and what was a root has to find a parent."""
+    protocol, settings = OF_TREES[of]
+    nodes = [chance(3, "node", number) for number in range(60)]
+    followed = {topic: nodes[place :: len(TOPICS)] for place, topic in enumerate(TOPICS)}
+    make = PROTOCOLS[protocol].make
+    population = Population(Simulator(Network([WideArea(1)])), followed, settings, 1, {}, make)
+    timed.begin(population, {})
+    assert unrooted(population) == []
+    for _ in timed.play(population):
+        lost = unrooted(population)  # who has just asked another to be its parent is lost until that has heard of it
+        population.simulator.run(until=population.simulator.now + 0.5)
+        assert set(lost).isdisjoint(unrooted(population))
+
+
+def test_trees_are_not_deeper_for_homes_that_have_moved() -> None:
+    printed, strict = (
+        town(60, "magnet", MagnetSettings(rounds=14, grafting=grafting)) for grafting in ("printed", "strict")
+    )
+    assert depth(printed) < 1.5 * depth(strict)
+
+
+def test_who_left_and_comes_back_at_once_has_its_neighbours_at_once() -> None:
+    population = town(20, "scribe", ScribeSettings(rounds=2), watched=False)
+    back = nodes_of(population)[7].me.id
+    population.perform(Act(0.0, back, "leave"))
+    population.simulator.run(until=population.simulator.now + 1.0)
+    population.perform(Act(0.0, back, "join"))
+    population.simulator.run(until=population.simulator.now + 1.0)  # a tenth of a period
+    ids = sorted(node.me.id for node in nodes_of(population))
+    (node,) = [node for node in nodes_of(population) if node.me.id == back]
+    at = ids.index(back)
+    assert node.control.ring.predecessor is not None
+    assert node.control.ring.predecessor.contact.id == ids[at - 1]
+    (before,) = [each for each in nodes_of(population) if each.me.id == ids[at - 1]]
+    assert before.control.ring.successors[0].contact.id == back
+
+
+def test_who_comes_at_the_same_time_as_everybody_else_sits_within_seconds() -> None:
+    """Nobody sits yet on the skewed ring who could be asked for a place."""
+    nodes = [chance(5, "node", number) for number in range(12)]
+    settings = MagnetSettings(gather=0.5)
+    population = Population(
+        Simulator(Network([WideArea(1)])), {TOPICS[0]: nodes}, settings, 1, {}, PROTOCOLS["magnet"].make
+    )
+    for node in nodes:
+        population.start([node])
+        population.simulator.run(until=population.simulator.now + 0.01)
+    population.simulator.run(until=6.0)
+    found = [node for node in nodes_of(population) if isinstance(node, MagnetNode)]
+    assert all(node.skewed.place is not None for node in found)
+    assert sum(not node.skewed.successors for node in found) == 0
+
+
+def test_who_follows_something_only_after_it_sat_down_moves_to_its_kind_at_the_next_heartbeat() -> None:
+    population = town(24, "magnet", MagnetSettings(rounds=4), watched=False)
+    late = chance(6, "node", 0)
+    population.contacts[late] = Contact(late)
+    population.follows[late] = {}
+    population.start([late])
+    population.simulator.run(until=population.simulator.now + 5.0)
+    (node,) = [node for node in nodes_of(population) if node.me.id == late]
+    assert isinstance(node, MagnetNode)
+    assert node.skewed.place == node.placing.hashed
+    population.perform(Act(0.0, late, "subscribe", topic=TOPICS[1]))
+    population.simulator.run(until=population.simulator.now + 2 * 10.0)
+    before = node.skewed.predecessor
+    assert before is not None
+    assert before.contact.id in population.members[TOPICS[1]]

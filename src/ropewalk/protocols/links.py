@@ -6,9 +6,10 @@ again. It is closed when it has idled for a whole period. One that no topic has 
 something; it is closed soon after, since a node asks many more than it has neighbours.
 """
 
-from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Message, Send
+from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Event, Message, Send
 
-OUTBOX = 32  # ours: messages that wait for a link to come up; more would be of no use to anybody
+OUTBOX = 1024  # ours: messages that wait for a link to come up: who comes new to a ring asks about all its topics through one
+OUTBOX_BYTES = 4 * 1_048_576  # ours: of events among them
 
 
 class Link:
@@ -64,7 +65,8 @@ class Links:
             return [Send(contact, message)]
         if link.outbox is None:
             link.outbox = []
-        if len(link.outbox) < OUTBOX:
+        size = _bytes_in(message)
+        if len(link.outbox) < OUTBOX and (not size or size + sum(map(_bytes_in, link.outbox)) <= OUTBOX_BYTES):
             link.outbox.append(message)
         return effects
 
@@ -129,3 +131,8 @@ class Links:
             return link, []
         link = self.by_id[contact.id] = Link(contact, now)
         return link, [Connect(contact)]
+
+
+def _bytes_in(message: Message) -> int:
+    event = getattr(message, "event", None)
+    return len(event.payload) if isinstance(event, Event) else 0

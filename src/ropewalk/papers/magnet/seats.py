@@ -26,14 +26,14 @@ from ropewalk.workloads.multi_modal import MultiModal
 
 DELAY = 0.05  # seconds that a message takes: so time is counted in messages, one after the other
 SETTLED = 6  # periods until everybody has heard of everything
-SIZES: dict[Scale, tuple[int, ...]] = {"small": (64, 128, 256), "paper": (64, 128, 256, 512, 1024)}
+SIZES: dict[Scale, tuple[int, ...]] = {"small": (32, 64, 128), "paper": (64, 128, 256, 512, 1024)}
 FOLLOWED: dict[Scale, tuple[int, ...]] = {"small": (4, 8, 16), "paper": (4, 8, 16, 32)}
 CATEGORIES = 8
 USUAL = 8  # topics that a node follows
 COMERS = 10  # nodes that go, and come back one after the other
 LONGEST = 60.0  # seconds that one of them is waited for
 FITS = 1.5
-VIEWED: dict[Scale, int] = {"small": 200, "paper": 1000}
+VIEWED: dict[Scale, int] = {"small": 100, "paper": 1000}
 MOMENTS = 20  # at which views are looked at, within a period
 OF_FINGERS = ("stroll", "met")  # kinds of message by which fingers are found, once a node sits
 
@@ -195,7 +195,7 @@ def _pass(population: Population, seconds: float) -> None:
 def measure_rejoin(lab: Lab, scale: Scale) -> Measured:
     """More nodes, then more topics."""
     cases = [("nodes", nodes, USUAL) for nodes in SIZES[scale]]
-    cases += [("topics", SIZES["small"][-1], followed) for followed in FOLLOWED[scale]]
+    cases += [("topics", SIZES[scale][2], followed) for followed in FOLLOWED[scale]]
     found: dict[str, dict[str, float]] = {}
     for of, nodes, followed in cases:
         taken = list(_seatings(lab, nodes, followed, lab.seed))

@@ -20,7 +20,7 @@ class Control:
     def __init__(self, me: Contact, links: Links, settings: Settings, seed: int) -> None:
         self.settings, self.place = settings, place_of(me.id)
         self.ring = Ring(CONTROL, me, links, settings)
-        self.lookups = Lookups(self.ring, seed)
+        self.lookups = Lookups(self.ring, seed, self._lower)
         self.chord = Chord(self.ring, self.lookups)
 
     def join(self, seeds: tuple[Contact, ...], now: float) -> list[Effect]:
@@ -60,8 +60,18 @@ class Control:
                 return self.ring.receive(sender, message, now)
 
     def overdue(self, turn: int, now: float) -> list[Effect]:
-        """A question has taken too long."""
+        """A question has taken too long; if nobody can answer it, since nobody sits anywhere, somebody has to be the first."""
+        question = self.lookups.open.get(turn)
+        alone = question is not None and question.purpose == "join" and self.ring.place is None
+        if alone and self._lower() is None:
+            del self.lookups.open[turn]
+            return self.ring.sit(self.place, (), now) + self.lookups.resume(now)
         return self.lookups.fire(turn, now) + self.settle(now)
+
+    def _lower(self) -> Contact | None:
+        """Of all that were met, who has the lowest id, if that is not this node: it sits first if nobody does."""
+        lowest = min(self.lookups.remembered.values(), default=self.ring.me)
+        return lowest if lowest.id < self.ring.me.id else None
 
     def _look_for_itself(self, now: float) -> list[Effect]:
         if self.lookups.is_asking("merge"):
@@ -77,7 +87,7 @@ class Control:
             match purpose:
                 case "join":
                     if others and self.ring.place is None:
-                        effects += self.ring.sit(self.place, others, now)
+                        effects += self.ring.sit(self.place, others, now) + self.lookups.resume(now)
                         effects += self.chord.begin(now)
                 case "merge":
                     if others and others[:1] == seats[:1]:

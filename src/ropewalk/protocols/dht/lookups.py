@@ -37,7 +37,7 @@ class Lookups:
 
     __slots__ = ("elsewhere", "found", "links", "me", "open", "parked", "remembered", "ring", "seed", "turn")
 
-    def __init__(self, ring: Ring, seed: int, elsewhere: Callable[[], Contact | None] | None = None) -> None:
+    def __init__(self, ring: Ring, seed: int, elsewhere: Callable[[], Contact | None]) -> None:
         self.ring, self.me, self.seed = ring, ring.me, seed
         self.elsewhere = (
             elsewhere  # to whom questions of others go while this node is not on the ring; None: to anybody
@@ -125,8 +125,10 @@ class Lookups:
         if self.ring.place is not None:
             seat = self.ring.towards(message.target)
             return seat.contact if seat is not None else None
-        if self.elsewhere is not None:
-            return self.elsewhere()
+        onward = self.elsewhere()
+        if onward is None or onward.id != message.seeker.id:
+            return onward
+        # who asks is whom others would be sent to: anybody may know more
         others = [contact for node, contact in self.remembered.items() if node != message.seeker.id]
         drawn = chance(self.seed, "astray", self.me.id, message.seeker.id, message.turn, message.hops)
         return others[pick(drawn, len(others))] if others else None

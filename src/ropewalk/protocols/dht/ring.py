@@ -1,8 +1,8 @@
 """A ring as one node keeps it: who sits next, who before, and how a way goes on (Stoica et al., Chord, SIGCOMM 2001).
 
 Every period a node asks its successor who stands between them, and takes over its successor list. A newcomer asks the
-node that will be its successor, which tells the one that was before it: so the ring is closed in one message each way, and
-periods only repair what was lost. Who cannot be reached, or is silent for some periods, is given up.
+node that will be its successor, which tells the one that was before it, and tells the newcomer who that is: so the ring is closed
+in two messages each way, and periods only repair what was lost. Who cannot be reached, or is silent for some periods, is given up.
 
 Ours: a node that could not be reached is not believed in for a while, whoever names it. A node that is alone, or whose
 ring may have fallen apart, looks for itself through nodes that it met before (`joining`).
@@ -228,17 +228,18 @@ class Ring:
             self.predecessor, self.predecessor_at = seat, now
             if former is not None and not known and self.links.is_up(former.contact.id):
                 effects += self.links.post(former.contact, self._neighbours(), now)
-        effects += self.links.post(seat.contact, self._neighbours(), now)
+        effects += self.links.post(seat.contact, self._neighbours(former if not known else None), now)
         if not self.successors or is_within(self.place, seat.place, self.successors[0].place):
             effects += self.consider(seat, now)
         return effects
 
     def _told(self, seat: Seat, message: Neighbours, now: float) -> list[Effect]:
-        """Somebody says who sits around it. Only of the successor it matters."""
+        """Somebody says who sits around it: the successor, or who should be. A newcomer learns who sits before it, and greets it."""
         assert self.place is not None
         first = self.successors[0] if self.successors else None
         if first is None or seat.contact.id != first.contact.id:
-            return []
+            between = first is not None and is_within(self.place, seat.place, first.place)
+            return self.consider(seat, now) if between else []
         if seat.place != first.place:  # it sits elsewhere now
             del self.successors[0]
             return self.consider(seat, now) or self._ask_first(now)
@@ -246,6 +247,9 @@ class Ring:
         for before in message.before:
             if is_within(self.place, before.place, seat.place):
                 return self.consider(before, now)
+            if self.predecessor is None and before.contact.id != self.me.id:
+                self.predecessor, self.predecessor_at = before, now
+                return self.links.post(before.contact, self._neighbours(), now)
         return []
 
     def _parted(self, sender: Contact, message: Parted, now: float) -> list[Effect]:
@@ -258,9 +262,11 @@ class Ring:
             self.predecessor, self.predecessor_at = message.before[0], now
         return effects + (self._ask_first(now) if was_first else [])
 
-    def _neighbours(self) -> Neighbours:
+    def _neighbours(self, former: Seat | None = None) -> Neighbours:
+        """As it is, or was until somebody came who is told so."""
         assert self.place is not None
-        before = () if self.predecessor is None else (self.predecessor,)
+        predecessor = former or self.predecessor
+        before = () if predecessor is None else (predecessor,)
         return Neighbours(self.number, self.place, before, tuple(self.successors))
 
     def _parting(self) -> Parted:

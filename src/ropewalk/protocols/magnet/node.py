@@ -244,7 +244,8 @@ class Node(scribe.Node):
             case Sample():
                 return self.placing.sampled(message, now) or self.membership.sampled(sender, message, now)
             case Query():
-                return self.membership.query(message, now, place_of(sender.id))
+                effects = self.membership.query(message, now, place_of(sender.id))
+                return effects + (self.placing.answered(message.topic, now) if message.seeker.id == self.me.id else [])
             case Beside():
                 return self.placing.make_room(sender, message, now)
             case Seated():

@@ -86,8 +86,14 @@ class Placing:
         """A sample has come."""
         if not self.is_placing or message.topic not in self.queried:
             return []
-        del self.queried[message.topic]
         self.membership.learn(message)
+        return self.answered(message.topic, now)
+
+    def answered(self, topic: int, now: float) -> list[Effect]:
+        """No answer about a topic is waited for any more: it has come, or the question has, since this node is the home."""
+        if not self.is_placing or topic not in self.queried:
+            return []
+        del self.queried[topic]
         return self._ask(now) if not self.queried else []
 
     def decide(self, turn: int, now: float) -> list[Effect]:

@@ -42,7 +42,13 @@ from ropewalk.protocols.trees.settings import Settings as TreeSettings
 from ropewalk.protocols.trees.standing import Standing
 from ropewalk.seeds import chance, unit
 
+UNTOLD = 3.0  # ours, seconds: how long a node waits to be told of another before it takes itself for the first
 MEMBERSHIP = 0  # the number of trees over the control ring
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Time to be the first of a network, if nobody has told of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class Upward:
 class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
-    __slots__ = ("arrived", "beats", "control", "events", "links", "me", "seed", "topics", "trees")
+    __slots__ = ("arrived", "beats", "control", "events", "links", "me", "seed", "topics", "trees", "untold")
 
     def __init__(
         self,
@@ -104,6 +110,7 @@ class Node:
         self.trees = Trees(MEMBERSHIP, me, self.links, trees, rings, self.follows, self.events.recent, upward)
         upward.trees = self.events.trees = self.trees
         self.arrived = False  # on the control ring
+        self.untold = False  # whether it waits to be told of another node
         self.beats = -1  # so far; -1: none is on its way
 
     def come_back(self, former: "Node") -> None:
@@ -184,8 +191,12 @@ class Node:
         return effects + self._arrive(now) if self.control.ring.place is not None else effects
 
     def _introduced(self, contacts: tuple[Contact, ...], now: float) -> list[Effect]:
-        """Whoever is named with a topic is a way into the network, for who has not been told of any."""
-        return self._join(tuple(each for each in contacts if each.id != self.me.id), now) if self.beats < 0 else []
+        """Whoever is named with a topic is a way into the network, for who has not been told of any; if nobody is, that may come."""
+        others = tuple(each for each in contacts if each.id != self.me.id)
+        if self.beats >= 0 or (self.untold and not others):
+            return []
+        self.untold = True
+        return self._join(others, now) if others else [SetTimer(UNTOLD, Alone())]
 
     def _subscribe(self, topic: int, now: float) -> list[Effect]:
         if topic in self.topics:
@@ -229,6 +240,8 @@ class Node:
         match timer:
             case Beat():
                 return self._beat(now)
+            case Alone():
+                return self._join((), now) if self.beats < 0 else []
             case Overdue(_, turn):
                 return self.control.overdue(turn, now) + self._arrive(now)
             case HandIn(topic, event):

@@ -8,7 +8,10 @@ import pytest
 
 from ropewalk.engines.batch.rings import Plan, interests_in
 from ropewalk.engines.batch.sweep import Point, swept
+from ropewalk.engines.contract import Engine
 from ropewalk.engines.job import Order
+from ropewalk.engines.sim import room
+from ropewalk.errors import UsageError
 from ropewalk.experiments.run import Executed, command_of, execute, of_protocol
 from ropewalk.experiments.workload import make_workload
 from ropewalk.measures.together import measured
@@ -140,20 +143,29 @@ def test_a_task_makes_the_universe_that_is_generated(spark: Session, tmp_path: P
 def hamlet(spark: Session, tmp_path_factory: pytest.TempPathFactory) -> Store:
     path = tmp_path_factory.mktemp("hamlet") / "universe"
     model = MultiModal(nodes=40, topics=8, categories=2, subscriptions_per_node=3.0)
-    make_workload(model, 3, path, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
+    make_workload(
+        model, 3, path, rates=RATES, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext()
+    )
     return Store.open(path)
 
 
-@pytest.mark.parametrize("protocol", ["scribe", "magnet"])
+ON_NODES = {
+    ("scribe", "sim"): "simulate scribe UNIVERSE --seed 3 --engine sim --rounds 12 --loss 0.05",
+    ("magnet", "sim"): "simulate magnet UNIVERSE --seed 3 --engine sim --rounds 12 --loss 0.05",
+    ("magnet", "live"): "cluster UNIVERSE --seed 3 --protocol magnet --period 1.0 --rounds 9",
+}
+
+
+@pytest.mark.parametrize(("protocol", "engine"), list(ON_NODES))
 def test_nodes_that_send_messages_fill_the_same_tables(
-    spark: Session, hamlet: Store, tmp_path: Path, protocol: str
+    spark: Session, hamlet: Store, tmp_path: Path, protocol: str, engine: Engine
 ) -> None:
-    settings = of_protocol(protocol, {"rounds": 12, "loss": 0.05})
+    told = {"rounds": 12, "loss": 0.05} if engine == "sim" else {"rounds": 9, "period": 1.0}
     job = Order(
-        settings=settings,
+        settings=of_protocol(protocol, told, engine),
         seed=3,
         protocol=protocol,
-        engine="sim",
+        engine=engine,
         keep=frozenset({"traffic"}),
         fitness=False,
         events=20,
@@ -172,8 +184,20 @@ def test_nodes_that_send_messages_fill_the_same_tables(
     kinds = {row.kind for row in read_table(spark, store, TRAFFIC).select("kind").distinct().collect()}
     assert {"stabilise", "graft", "bear", "submit", "shed"} <= kinds
     assert ("gather" in kinds) == (protocol == "magnet")
+    said = {row.topic: row.rate for row in read_table(spark, hamlet, TOPICS).collect()}
+    assert {row.topic: row.rate for row in read_table(spark, store, TREES).collect()} == said
+    assert not {measure for measure, _, _ in run.rows} & {"tree.grafts", "tree.strays"}  # how trees grew is not known
     command = command_of(hamlet, job)
-    assert command == (
-        f"ropewalk simulate {protocol} UNIVERSE --seed 3 --engine sim --rounds 12 --loss 0.05"
-        " --publish 20 --topics-per-event 2 --keep traffic"
-    )
+    assert command == f"ropewalk {ON_NODES[protocol, engine]} --publish 20 --topics-per-event 2 --keep traffic"
+
+
+def test_more_nodes_than_the_simulator_can_hold_are_refused(
+    spark: Session, hamlet: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "memory_bytes", lambda: 1_000_000)
+    job = Order(settings=of_protocol("magnet", {}), seed=3, protocol="magnet", engine="sim", fitness=False)
+    with pytest.raises(UsageError, match="would take the simulator about"):
+        execute(
+            hamlet, job, tmp_path / "run", overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext()
+        )
+    assert list(tmp_path.iterdir()) == []

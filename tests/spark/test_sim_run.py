@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from ropewalk.engines.contract import Engine, Keep
 from ropewalk.engines.job import Job
-from ropewalk.engines.sim import run as sim
+from ropewalk.engines.sim import room
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import Executed, chosen, command_of, execute
 from ropewalk.protocols.stan.settings import Settings
@@ -144,7 +144,7 @@ def test_without_rounds_nothing_has_been_sent(spark: Session, universe: Store, t
 def test_more_than_it_can_hold_is_refused(
     spark: Session, universe: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sim, "memory_bytes", lambda: 1_000_000)
+    monkeypatch.setattr(room, "memory_bytes", lambda: 1_000_000)
     with pytest.raises(
         UsageError, match=r"would take the simulator about .* GB, of 0.0 GB it may .* use --engine batch"
     ):

@@ -185,5 +185,5 @@ def find(name: str, engine: str) -> Entry:
     if entry is None:
         raise UsageError(f"protocol {name!r} is not known; choose one of: {', '.join(PROTOCOLS)}.")
     if engine not in entry.engines:
-        raise UsageError(f"engine {engine!r} cannot run {name}; say --engine {' or '.join(entry.engines)}.")
+        raise UsageError(f"engine {engine!r} cannot run {name}; {' or '.join(entry.engines)} can.")
     return entry

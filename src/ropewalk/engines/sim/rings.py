@@ -11,6 +11,7 @@ from ropewalk.engines.sim.network import Loss, Network, Rule, WideArea
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.publishing import publications
 from ropewalk.engines.sim.record import Traffic
+from ropewalk.engines.sim.room import refuse_beyond
 from ropewalk.engines.sim.rows import rows_of_events
 from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.engines.standings import Ended, following_in, stored
@@ -19,11 +20,14 @@ from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.scribe.node import Node as ScribeNode
 from ropewalk.tables.store import Draft, Store
 
+NODE_BYTES, SUBSCRIPTION_BYTES = 80_000, 5_000  # ours: measured, of Magnet's nodes
+
 
 def simulate(spark: SparkSession, universe: Store, job: Order, draft: Draft, phase: Phase) -> Outcome:
     """Run a protocol on a universe and write its tables into a draft."""
     with phase("read the universe"):
         following = following_in(spark, universe)
+        refuse_beyond(universe, NODE_BYTES * following.nodes + SUBSCRIPTION_BYTES * following.subscriptions)
     traffic, deliveries = Traffic(), Deliveries() if job.events else None
     population = played(following.members, job, phase, traffic, deliveries)
     if not population.simulator.processes:

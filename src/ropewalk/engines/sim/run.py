@@ -20,20 +20,18 @@ from ropewalk.engines.sim.network import Network, Rule, WideArea
 from ropewalk.engines.sim.population import Act, Population
 from ropewalk.engines.sim.publishing import publications
 from ropewalk.engines.sim.record import Traffic
+from ropewalk.engines.sim.room import refuse_beyond
 from ropewalk.engines.sim.rows import rows_of_events
 from ropewalk.engines.sim.simulator import Observer, Simulator
 from ropewalk.engines.views import left_by, views_of
-from ropewalk.errors import UsageError
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import Settings
 from ropewalk.tables.frames import read_table
-from ropewalk.tables.machine import memory_bytes
 from ropewalk.tables.schema import SUBSCRIPTIONS
 from ropewalk.tables.store import Draft, Store
 
 LINK_BYTES = 1300  # measured by benchmarks/sim.py: a link of a topic, at both ends, with its share of all else
-OF_MEMORY = 0.6  # ours: the share of the machine that nodes may take; Spark and the tables have the rest
 
 
 def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase: Phase) -> Outcome:
@@ -79,13 +77,7 @@ def _refuse_too_large(spark: SparkSession, universe: Store, settings: Settings) 
     followers = (
         read_table(spark, universe, SUBSCRIPTIONS).groupBy("topic").count().toArrow().column("count").to_pylist()
     )
-    gigabytes = LINK_BYTES * sum(count * settings.fan_out(count) for count in followers) / 1e9
-    most = OF_MEMORY * memory_bytes() / 1e9
-    if gigabytes > most:
-        raise UsageError(
-            f"{universe.path} would take the simulator about {gigabytes:.1f} GB, of {most:.1f} GB it may take here;"
-            " use --engine batch, or cut a smaller universe."
-        )
+    refuse_beyond(universe, LINK_BYTES * sum(count * settings.fan_out(count) for count in followers))
 
 
 def population_of(members: kernel.Members, job: Job, observers: Iterable[Observer]) -> Population:

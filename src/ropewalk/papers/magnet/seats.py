@@ -26,14 +26,14 @@ from ropewalk.workloads.multi_modal import MultiModal
 
 DELAY = 0.05  # seconds that a message takes: so time is counted in messages, one after the other
 SETTLED = 6  # periods until everybody has heard of everything
-SIZES: dict[Scale, tuple[int, ...]] = {"small": (32, 64, 128), "paper": (64, 128, 256, 512, 1024)}
+SIZES: dict[Scale, tuple[int, ...]] = {"small": (32, 64, 128), "paper": (32, 64, 128, 256, 512, 1024)}
 FOLLOWED: dict[Scale, tuple[int, ...]] = {"small": (4, 8, 16), "paper": (4, 8, 16, 32)}
 CATEGORIES = 8
 USUAL = 8  # topics that a node follows
 COMERS = 10  # nodes that go, and come back one after the other
 LONGEST = 60.0  # seconds that one of them is waited for
 FITS = 1.5
-VIEWED: dict[Scale, int] = {"small": 100, "paper": 1000}
+VIEWED: dict[Scale, tuple[int, ...]] = {"small": (100,), "paper": (100, 1000)}
 MOMENTS = 20  # at which views are looked at, within a period
 OF_FINGERS = ("stroll", "met")  # kinds of message by which fingers are found, once a node sits
 
@@ -68,48 +68,45 @@ def _magnet(population: Population, node: int) -> Node:
 
 def measure_views(lab: Lab, scale: Scale) -> Measured:
     """Whom every node knows of on each of its topics, at some moments of a period after views have settled."""
-    population = _population(lab, VIEWED[scale], USUAL, 8 * USUAL, lab.seed)
+    return Measured({f"{nodes} nodes": _viewed(lab, nodes) for nodes in VIEWED[scale]})
+
+
+def _viewed(lab: Lab, nodes: int) -> Numbers:
+    population = _population(lab, nodes, USUAL, 8 * USUAL, lab.seed)
     simulator = population.simulator
     known = owed = 0
     equal: dict[int, int] = {}
-    shared = {topic: nodes for topic, nodes in population.members.items() if len(nodes) > 1}
+    shared = {topic: members for topic, members in population.members.items() if len(members) > 1}
     for _ in range(MOMENTS):
         simulator.run(until=simulator.now + population.settings.period / MOMENTS)
-        for topic, nodes in shared.items():
-            views = {node: _magnet(population, node).membership.views.get(topic, ()) for node in nodes}
-            owed += len(nodes)
+        for topic, members in shared.items():
+            views = {node: _magnet(population, node).membership.views.get(topic, ()) for node in members}
+            owed += len(members)
             known += sum(any(each.seat.contact.id != node for each in view) for node, view in views.items())
             sampled = {frozenset(each.seat.contact.id for each in view) for view in views.values()}
             equal[topic] = equal.get(topic, 0) + (len(sampled) == 1)
-    return Measured(
-        {
-            "nodes": len(population.contacts),
-            "topics": len(shared),
-            "views": owed,
-            "with_a_co_subscriber": known,
-            "equal": sum(equal.values()) / (MOMENTS * len(shared)),
-            "never_equal": sum(not moments for moments in equal.values()),
-        }
-    )
+    return {
+        "topics": len(shared),
+        "views": owed,
+        "with_a_co_subscriber": known,
+        "equal": sum(equal.values()) / (MOMENTS * len(shared)),
+        "never_equal": sum(not moments for moments in equal.values()),
+    }
 
 
 def checks_views(numbers: Numbers) -> list[Check]:
     """Nobody is without, and all views of a topic become the same."""
-    return [
-        Check(
-            f"{numbers['with_a_co_subscriber']:,} of {numbers['views']:,} views hold another follower",
-            numbers["with_a_co_subscriber"] == numbers["views"],
-        ),
-        Check(
-            f"views of {numbers['never_equal']} of {numbers['topics']} topics were at no moment the same",
-            numbers["never_equal"] == 0,
-        ),
-    ]
+    checks = []
+    for size, found in numbers.items():
+        held = f"{size}: {found['with_a_co_subscriber']:,} of {found['views']:,} views hold another follower"
+        checks.append(Check(held, found["with_a_co_subscriber"] == found["views"]))
+        same = f"{size}: of {found['topics']} topics {found['never_equal']} had views that were at no moment the same"
+        checks.append(Check(same, found["never_equal"] == 0))
+    return checks
 
 
 def draw_views(measured: Measured) -> list[Panel]:
     """Both shares."""
-    numbers = measured.numbers
     return [
         Panel(
             title="What nodes know of who follows their topics",
@@ -118,10 +115,9 @@ def draw_views(measured: Measured) -> list[Panel]:
             reading="A round of samples takes as long as messages take up and down the tree; in between views differ.",
             curves=[
                 Curve(
-                    MAGNET,
-                    [(0.0, numbers["with_a_co_subscriber"] / numbers["views"]), (1.0, numbers["equal"])],
-                    "points",
+                    size, [(0.0, found["with_a_co_subscriber"] / found["views"]), (1.0, found["equal"])], "points", at
                 )
+                for at, (size, found) in enumerate(measured.numbers.items())
             ],
         )
     ]

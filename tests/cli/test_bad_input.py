@@ -71,7 +71,7 @@ def test_an_unknown_protocol(refused, universe: Path) -> None:
 
 def test_an_engine_that_cannot_run_it(refused, universe: Path) -> None:
     code, said = refused("simulate", "stan", str(universe), "--engine", "steam")
-    assert (code, said) == (2, "engine 'steam' cannot run stan; batch or sim or live can.")
+    assert (code, said) == (2, "engine 'steam' cannot run stan; say --engine batch or sim.")
 
 
 @pytest.mark.parametrize("master", ["localhost", "spark://head", "local[0]"])
@@ -362,11 +362,12 @@ def test_rings_that_make_no_sense(refused, universe: Path, told: str, said: str)
         ("--topics-per-event 2", "--topics-per-event plays no part without --publish"),
         ("--period 0", "period is 0.0, but must be from 0.001"),
         ("--protocol pigeons", "protocol 'pigeons' is not known; choose one of: stan"),
-        ("--protocol flood", "engine 'live' cannot run flood; sim can."),
+        ("--protocol flood", "protocol 'flood' has no nodes on sockets; choose one of: stan, magnet, scribe."),
         ("--protocol magnet --ttl 3", "--ttl plays no part in magnet; drop it."),
         ("--protocol magnet --no-fitness", "--no-fitness plays no part in magnet; drop it."),
         ("--protocol magnet --keep links", "--keep links plays no part in magnet in engine live; drop it."),
         ("--degree 12", "--degree plays no part in stan; drop it."),
+        ("--protocol magnet --rounds 0", "--rounds 0 leaves magnet no time to be looked at; use 1 or more."),
     ],
 )
 def test_clusters_that_make_no_sense(refused, universe: Path, told: str, said: str) -> None:
@@ -422,7 +423,7 @@ def test_what_an_engine_cannot_do(refused, universe: Path, told: str, said: str)
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ("", "engine 'batch' cannot run {}; sim can."),
+        ("", "engine 'batch' cannot run {}; say --engine sim."),
         (
             "--engine sim --schedule sync",
             "--schedule sync makes no sense with {}, whose nodes have timers of their own; drop it.",

@@ -7,13 +7,15 @@ from dataclasses import replace
 import pytest
 
 from alive import Node, Options, alive, eventually, read
-from ropewalk.engines.live import gate, late
+from ropewalk.engines.live import subscriptions
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.options import LIVE_ON_RINGS
 from ropewalk.engines.live.outgoing import UndeliverableError
 from ropewalk.errors import UsageError
+from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.scribe.node import Node as RingNode
+from ropewalk.protocols.scribe.settings import Settings as ScribeSettings
 from ropewalk.protocols.stan.settings import Settings as StanSettings
 
 NEWS = topic_of("news")
@@ -67,7 +69,16 @@ async def test_everybody_who_follows_a_topic_gets_its_events_once_and_nobody_els
         assert [event.payload for event in await read(sport, 1)] == [b"both"]
         for subscription in news:
             assert [event.topics for event in await read(subscription, 1)] == [("news",)]
+        beats = machine(nodes[0]).beats
+        await eventually(lambda: machine(nodes[0]).beats > beats + 2)  # neighbours have told each other what they have
         assert all(not subscription._waiting for subscription in news)
+        own = [
+            sum(number % 8 == place for number in range(20)) for place in range(8)
+        ]  # what one publishes is not delivered
+        own[0] += 1
+        assert [node.counts["delivered"] for node in nodes] == [
+            21 - own[at] if at < 5 else int(at == 6) for at in range(8)
+        ]
 
 
 @both
@@ -116,29 +127,36 @@ async def test_a_neighbour_that_dies_takes_nobody_with_it(protocol: str) -> None
 
 
 @alive
-async def test_a_slow_reader_holds_up_nobody_below_it_and_misses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late, "MOST_HELD_BYTES", 20 * gate.EVENT_BYTES)
-    hundred = [b"%d" % number for number in range(100)]
+async def test_a_slow_reader_holds_up_nobody_and_misses_nothing_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subscriptions, "MOST_WAITING_BYTES", 80)
+    hundred = [b"%02d" % number for number in range(100)]
     async with AsyncExitStack() as stack:
         nodes = await network(stack, 5, "scribe")
         slow = [node.subscribe("news", buffer=5) for node in nodes[:4]]
         quick = nodes[4].subscribe("news", buffer=200)
+        sport = nodes[0].subscribe("sport")
         await settled(*nodes)
-        for payload in hundred[:20]:  # as many as those in between have room for
+        for payload in hundred:
             await nodes[4].publish(payload, ["news"])
-        assert {event.payload for event in await read(quick, 20)} == {*hundred[:20]}
-        for payload in hundred[20:]:
-            await nodes[4].publish(payload, ["news"])
-        await eventually(lambda: all(subscription.is_full for subscription in slow))
-        got: list[set[bytes]] = [set() for _ in slow]
-        while any(
-            len(payloads) < 100 for payloads in got
-        ):  # all read, a little each: who is below depends on who is above
-            for subscription, payloads in zip(slow, got, strict=True):
-                if len(payloads) < 100:
-                    payloads.add((await anext(subscription)).payload)
-                    assert len(subscription._waiting) <= 5
-        assert got == [{*hundred}] * 4
+        await nodes[4].publish(b"goal", ["sport"])
+        assert [event.payload for event in await read(sport, 1)] == [b"goal"]  # at a node that is behind with news
+        assert {event.payload for event in await read(quick, 100)} == {*hundred}
+        await eventually(lambda: all(subscription.dropped == 60 for subscription in slow), "not as many as are said")
+        for subscription in slow:
+            assert len({event.payload for event in await read(subscription, 40)}) == 40
+
+
+@both
+@alive
+async def test_a_node_that_has_left_can_come_back(protocol: str) -> None:
+    async with AsyncExitStack() as stack:
+        nodes = await network(stack, 3, protocol)
+        await nodes[2].leave()
+        await nodes[2].start()
+        again = nodes[2].subscribe("news")
+        await settled(*nodes)
+        await nodes[0].publish(b"hello", ["news"])
+        assert [event.payload for event in await read(again, 1)] == [b"hello"]
 
 
 @alive
@@ -150,6 +168,19 @@ async def test_nodes_of_other_protocols_stay_apart() -> None:
         assert not stan.transport.links
 
 
+def test_another_protocol_brings_its_own_settings() -> None:
+    changed = replace(Options(), protocol="magnet")
+    assert changed.settings == LIVE_ON_RINGS["magnet"]
+    assert replace(changed, protocol="stan") == Options()
+
+
+@alive
+async def test_who_cannot_be_called_from_where_the_network_is_says_so() -> None:
+    node = Node("127.0.0.1:0", ["10.9.8.7:7000"], QUICK["magnet"])
+    with pytest.raises(UsageError, match=r"10.9.8.7:7000 cannot call 127.0.0.1; have it listen where that can"):
+        await node.start()
+
+
 def test_whom_nobody_can_call_cannot_sit_on_a_ring() -> None:
     with pytest.raises(UsageError, match="nodes of magnet must be called by others"):
         Node(None, ["127.0.0.1:7000"], QUICK["magnet"])
@@ -159,7 +190,12 @@ def test_whom_nobody_can_call_cannot_sit_on_a_ring() -> None:
     ("told", "said"),
     [
         ({"protocol": "carrier-pigeon"}, "protocol 'carrier-pigeon' is not known"),
-        ({"protocol": "flood"}, "engine 'live' cannot run flood"),
+        ({"protocol": "flood"}, "protocol 'flood' has no nodes on sockets; choose one of: stan, magnet, scribe."),
+        (
+            {"protocol": "magnet", "events": EventSettings(entry=9.0)},
+            "how StaN's events travel plays no part in magnet",
+        ),
+        ({"protocol": "scribe", "settings": ScribeSettings(loss=0.1)}, "loss and churn are made up by simulations"),
         ({"protocol": "magnet", "settings": StanSettings()}, "settings are those of another protocol than magnet"),
     ],
 )

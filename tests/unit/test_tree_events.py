@@ -7,13 +7,14 @@ from ropewalk.protocols.dht.places import Seat, key_of, place_of
 from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.settings import Settings as RingSettings
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
-from ropewalk.protocols.links import OUTBOX, OUTBOX_BYTES, Links
+from ropewalk.protocols.links import MOST_COMING, OUTBOX, OUTBOX_BYTES, Links
 from ropewalk.protocols.scribe.node import Node
 from ropewalk.protocols.scribe.settings import Settings as ScribeSettings
 from ropewalk.protocols.trees import messages, shelf
 from ropewalk.protocols.trees import settings as bounds
+from ropewalk.protocols.trees.branches import Branch
 from ropewalk.protocols.trees.events import Events
-from ropewalk.protocols.trees.messages import Accepted, Keep, Kept, Submit
+from ropewalk.protocols.trees.messages import Accepted, Graft, Keep, Kept, Lack, Prune, Shed, Submit
 from ropewalk.protocols.trees.settings import Settings
 from ropewalk.protocols.trees.shelf import Held, Shelf
 
@@ -30,7 +31,7 @@ def home_of(topic: int) -> tuple[Events, list[int]]:
     links.came_up(NEXT, 0.0)
     links.came_up(STRANGER, 0.0)
     node = Node(ME, ScribeSettings(), 1)
-    events = Events(ME, links, Settings(), ring, lambda _: False)
+    events = Events(ME, links, Settings(), ring, lambda _: False, lambda: False)
     events.trees = node.trees
     came: list[int] = []
     events.came = came.append
@@ -114,10 +115,78 @@ def test_a_shelf_keeps_the_youngest_within_its_bounds(monkeypatch: pytest.Monkey
     assert [put(key, 1, key) for key in range(4)] == [[], [], [], [0]]
     assert put(4, 9, 4.0) == [1, 2]
     assert (list(kept), kept.bytes) == ([3, 4], 10)
-    assert put(4, 2, 5.0) == []  # the same, smaller
+    assert put(4, 2, 5.0) == [4]  # the same, smaller: what was there under its key goes
     assert (list(kept), kept.bytes) == ([3, 4], 3)
     assert [event.id for event in kept.forget(3.0)] == [3]
     assert (list(kept), kept.bytes, 3 in kept, kept[4].at) == ([4], 2, False, 5.0)
+
+
+def test_an_id_that_comes_again_with_other_topics_is_listed_under_those_alone() -> None:
+    events, _ = home_of(7)
+    for topic in (7, 8):
+        events.seen.clear()  # as if many others had come in between
+        events._arrived(Event(5, STRANGER.id, (topic,), b"x"), 0, None, 1.0)
+    assert (events.recent(7, 2.0), events.recent(8, 2.0)) == ((), (5,))
+
+
+def test_a_home_that_finds_nobody_else_does_not_say_that_an_event_is_safe() -> None:
+    events, _ = home_of(7)
+    events.ring.successors = []
+    assert sent(events.submit(Submit(7, Event(5, STRANGER.id, (7,), b"x"), STRANGER, 0), 1.0)) == []
+    events.is_alone = lambda: True
+    assert sent(events.submit(Submit(7, Event(5, STRANGER.id, (7,), b"x"), STRANGER, 0), 2.0)) == [
+        (STRANGER.id, Accepted(7, 5))
+    ]
+
+
+def test_nobody_can_drive_a_count_out_of_bounds_or_an_event_s_hops() -> None:
+    events, _ = home_of(7)
+    home = Node(ME, ScribeSettings(), 1)
+    home.handle(Join(()), 0.0)  # alone, it is the home of everything
+    trees = home.trees
+    for beat in (bounds.MOST_BEAT, 2**63 - 1, -1):
+        assert not messages.is_sound(Graft(0, ((7, 0, beat, ()),)))
+    for _ in range(3):
+        trees.grafted(STRANGER, Graft(0, ((7, 0, bounds.MOST_BEAT - 1, ()),)), 1.0)
+    assert trees.by_topic[7].beat <= 3 * bounds.MOST_AHEAD + 3
+    assert not messages.is_sound(Shed(7, Event(5, 1, (7,), b""), bounds.MOST_CROSSED + 1))
+    events.by_topic = {7: {5: None}}
+    events.kept.put(5, Held(Event(5, 1, (7,), b""), bounds.MOST_CROSSED, 1.0))
+    events.trees.by_topic[7] = Branch(0.0)
+    events.trees.by_topic[7].parent = STRANGER
+    (shed,) = [message for _, message in sent(events.lacked(STRANGER, Lack(7, (5,))))]
+    assert messages.is_sound(shed)  # type: ignore[arg-type]
+
+
+def test_who_is_refused_by_its_parent_asks_again_with_its_heartbeat_only() -> None:
+    trees = Node(ME, ScribeSettings(), 1).trees
+
+    class Always:
+        """The way leads to the same node, whatever happens."""
+
+        def __getattr__(self, name: str) -> object:
+            return {"is_root": lambda _: False, "takes": lambda _: True, "seek": self.seek}.get(name, lambda _: None)
+
+        def seek(self, topic: int, now: float) -> list[Effect]:
+            return trees.adopt(topic, NEXT, now)
+
+    trees.ways = Always()  # type: ignore[assignment]
+    trees.follows = lambda _: True
+    trees.links.came_up(NEXT, 0.0)
+    trees.join(7, 0.0)
+    trees.links.came_up(NEXT, 0.0)
+    tried = [bool(sent(trees.pruned(NEXT, Prune(0, (7,)), 0.1))) for _ in range(20)]
+    assert tried == [True] * bounds.MOST_REFUSALS + [False] * (20 - bounds.MOST_REFUSALS)
+    assert [message.kind for _, message in sent(trees.beat(10.0))] == ["graft", "graft"]  # type: ignore[attr-defined]
+
+
+def test_not_all_are_called_in_whose_name_somebody_asks() -> None:
+    links = Links()
+    for number in range(MOST_COMING + 10):
+        links.answer(Contact(number), Kept(7, 1), 0.0)
+    assert len(links.by_id) == MOST_COMING
+    links.post(NEXT, Kept(7, 1), 0.0)  # one's own affairs go on
+    assert NEXT.id in links.by_id
 
 
 def test_what_waits_for_a_link_has_a_bound() -> None:

@@ -12,7 +12,7 @@ from ropewalk.engines.job import Job, Order
 from ropewalk.engines.live.faults import faults_of
 from ropewalk.errors import UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, LIVE_PERIOD, ordered
-from ropewalk.protocols.catalogue import find
+from ropewalk.protocols.catalogue import ON_SOCKETS, find_live
 from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.stan.settings import NAME, Settings
@@ -33,7 +33,7 @@ USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
 )
 @click.argument("folder", metavar="DIR", type=options.FOLDER)
 @options.seed
-@click.option("--protocol", default=NAME, show_default=True, help="What nodes speak: stan, magnet or scribe.")
+@click.option("--protocol", default=NAME, show_default=True, help=f"What nodes speak: {', '.join(ON_SOCKETS)}.")
 @options.each(options.of_fields(Settings(), USUALLY, MADE_UP))
 @options.each(options.of_fields(MagnetSettings(), without=[each.name for each in fields(OfRuns)]))
 @click.option(
@@ -62,7 +62,7 @@ def command(
     shown = {name: told.pop(name) for name in SHOWN}
     universe = Store.open(folder)
     universe.folder_of(SUBSCRIPTIONS)
-    told = told_to(find(protocol, "live"), told)
+    told = told_to(find_live(protocol), told)
     job = ordered(
         universe,
         protocol,
@@ -81,6 +81,10 @@ def command(
         _refuse_of_managers(job, told)
     else:
         refuse_kept_of_rings(job, fitness=fitness)
+        if job.settings.rounds < 1:
+            raise UsageError(
+                f"--rounds {job.settings.rounds} leaves {protocol} no time to be looked at; use 1 or more."
+            )
     carry_out(universe, job, **shown)
 
 

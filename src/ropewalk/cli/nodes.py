@@ -16,7 +16,7 @@ from ropewalk.engines.live.identity import ClusterCertificate
 from ropewalk.engines.live.options import LIVE, Options, is_public_key
 from ropewalk.engines.live.transport import MOST_PORT
 from ropewalk.errors import InputError, UsageError
-from ropewalk.protocols.catalogue import PROTOCOLS
+from ropewalk.protocols.catalogue import ON_SOCKETS
 from ropewalk.protocols.stan.settings import NAME
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -26,7 +26,6 @@ KNOWN = {  # what a configuration may say, and what kind of thing that is
     "authority": str, "certificate": str, "key": str, "sign": bool, "heartbeat": float, "period": float, "metrics": int,
     "telemetry": str, "protocol": str,
 }  # fmt: skip
-LIVE_ONES = [entry.name for entry in PROTOCOLS.values() if "live" in entry.engines]
 PATHS = ("identity", "secret_file", "allow_file", "authority", "certificate", "key", "telemetry")
 
 
@@ -44,7 +43,7 @@ def of_nodes(command: Command) -> Command:
             click.option("--certificate", type=FILE, help="This node's certificate."),
             click.option("--key", type=FILE, help="Its Ed25519 key."),
             click.option("--sign/--no-sign", default=None, help="Sign what it publishes.  [default: off]"),
-            click.option("--protocol", metavar="NAME", help=f"How nodes find each other, the same at all of them: {', '.join(LIVE_ONES)}.  [default: {NAME}]"),
+            click.option("--protocol", metavar="NAME", help=f"How nodes find each other, the same at all of them: {', '.join(ON_SOCKETS)}.  [default: {NAME}]"),
             click.option("--heartbeat", type=float, help="Seconds within which it says twice that it lives.  [default: 1]"),
             click.option("--period", type=float, help=f"Seconds from one walk, or heartbeat on rings, to the next.  [default: {LIVE.period:g}]"),
             click.option("--config", type=FILE, help="A TOML file that says all of this; what is given besides counts more."),

@@ -110,6 +110,12 @@ def members_of(spark: SparkSession, universe: Store) -> kernel.Members:
     return kernel.Members(names, np.append(firsts, nodes.size).astype(np.int64), nodes)
 
 
+def followers_in(members: kernel.Members) -> dict[int, list[int]]:
+    """The same, by topic."""
+    offsets, ids = members.offsets.tolist(), members.ids.tolist()
+    return {topic: ids[offsets[at] : offsets[at + 1]] for at, topic in enumerate(members.topics.tolist())}
+
+
 def _tables(played: list[Played], node_ids: Longs, job: Job) -> Iterator[tuple[Table, pa.Table]]:
     stages = [each.left for each in played]
     views = [as_arrow(each.left.stage, view_columns(each.left, node_ids, each.open)) for each in played]

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from ropewalk.engines.contract import FINAL
 from ropewalk.engines.job import Order, Outcome, of_run, run_of, runs_row
-from ropewalk.engines.played import Delivery, Publication, Sent, event_tables, members_of, traffic_table
+from ropewalk.engines.played import Delivery, Publication, Sent, event_tables, followers_in, members_of, traffic_table
 from ropewalk.protocols.trees.standing import Standing
 from ropewalk.tables.frames import read_table, write_tables
 from ropewalk.tables.schema import RELAYS, RUNS, TOPICS, TRAFFIC, TREES, VIEWS, Table
@@ -65,9 +65,7 @@ class Tree(NamedTuple):
 
 def following_in(spark: SparkSession, universe: Store) -> Following:
     """What a stored universe says."""
-    members = members_of(spark, universe)
-    offsets, ids = members.offsets.tolist(), members.ids.tolist()
-    followed = {topic: ids[offsets[at] : offsets[at + 1]] for at, topic in enumerate(members.topics.tolist())}
+    followed = followers_in(members_of(spark, universe))
     rates: dict[int, float] = {}
     if TOPICS.name in universe.manifest.tables:
         rates = {row.topic: row.rate for row in read_table(spark, universe, TOPICS).collect() if row.rate is not None}

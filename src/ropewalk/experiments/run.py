@@ -13,13 +13,13 @@ from ropewalk.engines.contract import FINAL, INITIAL, Engine, Phase, stage_after
 from ropewalk.engines.job import Job, Order, Outcome, run_of
 from ropewalk.engines.live import rings as live_rings
 from ropewalk.engines.live import run as live
-from ropewalk.engines.live.options import LIVE_ON_RINGS
 from ropewalk.engines.sim import rings as sim_rings
 from ropewalk.engines.sim import run as sim
 from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.measures.summary import Row, summary
 from ropewalk.measures.together import measured
 from ropewalk.protocols.catalogue import PROTOCOLS
+from ropewalk.protocols.magnet.settings import NAME as MAGNET
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import struct_of, write_table
 from ropewalk.tables.schema import MEASURES
@@ -33,6 +33,7 @@ ON_RINGS: dict[Engine, Simulate] = {
     "sim": sim_rings.simulate,
     "live": live_rings.simulate,
 }
+LIVE_GATHER = 0.2  # seconds: nodes of a cluster are told what to follow as soon as they run
 LIVE_PERIOD = 5.0  # seconds: somebody waits for all rounds of them
 FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does
 
@@ -56,7 +57,9 @@ def ordered(universe: Store, protocol: str, engine: Engine, told: dict[str, Any]
 
 def of_protocol(protocol: str, told: dict[str, Any], engine: Engine = "batch") -> Any:
     """The settings of a run whose protocol takes others than StaN's: what was told, then what is usual for the engine."""
-    usual = asdict(LIVE_ON_RINGS[protocol]) | {"period": LIVE_PERIOD} if engine == "live" else {}
+    usual: dict[str, Any] = {}
+    if engine == "live":
+        usual = {"period": LIVE_PERIOD} | ({"gather": LIVE_GATHER} if protocol == MAGNET else {})
     return PROTOCOLS[protocol].settings(**usual | {name: value for name, value in told.items() if value is not None})
 
 

@@ -185,5 +185,17 @@ def find(name: str, engine: str) -> Entry:
     if entry is None:
         raise UsageError(f"protocol {name!r} is not known; choose one of: {', '.join(PROTOCOLS)}.")
     if engine not in entry.engines:
-        raise UsageError(f"engine {engine!r} cannot run {name}; {' or '.join(entry.engines)} can.")
+        others = [each for each in entry.engines if each != "live"]  # which is another verb's
+        raise UsageError(f"engine {engine!r} cannot run {name}; say --engine {' or '.join(others)}.")
     return entry
+
+
+ON_SOCKETS = tuple(entry.name for entry in PROTOCOLS.values() if "live" in entry.engines)
+
+
+def find_live(name: str) -> Entry:
+    """The protocol called `name`, if its nodes run on sockets."""
+    if name not in ON_SOCKETS:
+        known = "has no nodes on sockets" if name in PROTOCOLS else "is not known"
+        raise UsageError(f"protocol {name!r} {known}; choose one of: {', '.join(ON_SOCKETS)}.")
+    return PROTOCOLS[name]

@@ -9,6 +9,7 @@ something; it is closed soon after, since a node asks many more than it has neig
 from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Event, Message, Send
 
 OUTBOX = 1024  # ours: messages that wait for a link to come up: who comes new to a ring asks about all its topics through one
+MOST_COMING = 64  # ours: links that are coming up, while nobody is called on the word of others
 OUTBOX_BYTES = 4 * 1_048_576  # ours: of events among them
 
 
@@ -69,6 +70,12 @@ class Links:
         if len(link.outbox) < OUTBOX and (not size or size + sum(map(_bytes_in, link.outbox)) <= OUTBOX_BYTES):
             link.outbox.append(message)
         return effects
+
+    def answer(self, contact: Contact, message: Message, now: float) -> list[Effect]:
+        """Send to somebody whom others have named: who asks in the name of many has not all of them called at once."""
+        if contact.id not in self.by_id and sum(not link.up for link in self.by_id.values()) >= MOST_COMING:
+            return []
+        return self.post(contact, message, now)
 
     def came_up(self, contact: Contact, now: float) -> list[Effect]:
         """A link is there: what waited for it is sent."""

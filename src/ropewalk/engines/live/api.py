@@ -23,7 +23,6 @@ from ropewalk.engines.live.gate import Banned, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
 from ropewalk.engines.live.joining import Joining
-from ropewalk.engines.live.late import Late
 from ropewalk.engines.live.leaving import hand_on
 from ropewalk.engines.live.options import LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
 from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
@@ -87,7 +86,6 @@ class Node:
         self._started_at = 0.0
         self._lock: IO[bytes] | None = None  # of its identity, while it runs
         self._emptied = asyncio.Event()  # somebody has read something
-        self._late = Late(self._is_full, self._hand_out)
         self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
         self.address = ""
         self.counts = {"published": 0, "delivered": 0, "copies": 0}
@@ -152,12 +150,13 @@ class Node:
         self.transport = Transport(terms, codec, options.cluster, options.call_from)
         if self._listen is not None:
             host, port = self._listen
-            refuse_unreachable(host, options.advertise)
+            refuse_unreachable(host, options, self.bootstrap)
             self.address = advertised(host, await self.transport.listen(host, port), options.advertise)
             self.transport.terms = replace(terms, address=self.address)
         self.driver = Driver(self._machine(), self.transport)
         self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
-        self.gate.is_full = self._late.is_full if options.protocol in LIVE_ON_RINGS else self._is_full
+        if options.protocol not in LIVE_ON_RINGS:  # there a node that waits holds up all who are below it
+            self.gate.is_full = self._is_full
         self._carriers = codec.carrying
         self.transport.heard = self._heard
         self.driver.deliver, self.driver.report = self._deliver, self._report
@@ -316,7 +315,7 @@ class Node:
 
     def _deliver(self, deliver: Deliver) -> None:
         self.counts["delivered"] += 1
-        self._late.put(deliver.event, deliver.hops)
+        self._hand_out(deliver.event, deliver.hops)
         self.delivered(deliver.event, deliver.hops)
 
     def _hand_out(self, event: contract.Event, hops: int) -> None:
@@ -342,7 +341,6 @@ class Node:
         self._outgoing.confirm(entered.event, entered.topic, "")
 
     def _has_room(self) -> None:
-        self._late.has_room()
         self._emptied.set()
         self.gate.has_room()
 

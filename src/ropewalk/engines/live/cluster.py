@@ -181,7 +181,6 @@ class Cluster:
 
     async def _seat_all(self, workers: list[Worker]) -> None:
         """Where a node sits depends on who sits already, and on what it follows: some sit down, and then the next."""
-        deadline = time.monotonic() + SETTLING
 
         async def seat(at: int) -> None:
             await self._start(self.nodes[at], workers[at % len(workers)], self._seeds(at), 0)
@@ -189,7 +188,7 @@ class Cluster:
 
         for lot in self._lots():
             await asyncio.gather(*map(seat, lot))
-            await self._settle(deadline, lambda coming, _: coming)
+            await self._settle(time.monotonic() + SETTLING, lambda coming, _: coming)
 
     def _lots(self) -> Iterator[range]:
         """The numbers of nodes that start together: the first alone, so that there is somebody."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from ropewalk.engines.contract import Views
 from ropewalk.engines.live.cluster import Life
+from ropewalk.engines.played import Sent
 from ropewalk.engines.publishing import SETTLED
 from ropewalk.errors import InputError
 from ropewalk.protocols.trees.standing import Standing
@@ -86,6 +87,17 @@ class Collected:
     def owed_to(self, period: float) -> set[tuple[int, int]]:
         """The same: events, and nodes in the universe."""
         return {(event.event, key[0]) for event, key in self.owed(period)}
+
+    def sent(self, *stages: str) -> Sent:
+        """What was sent up to some stages since those before, by all nodes; of all stages if none is named."""
+        sent: Sent = {}
+        for stage in [self.stages[name] for name in stages] or self.stages.values():
+            for node, kinds in stage.sent.items():
+                for kind, (messages, size) in kinds.items():
+                    counts = sent.setdefault(node, {}).setdefault(kind, [0, 0])
+                    counts[0] += messages
+                    counts[1] += size
+        return sent
 
     def outcome(self, period: float) -> dict[str, Any]:
         """What became of all events that no table tells, in the keys of a run's document."""

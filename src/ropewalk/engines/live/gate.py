@@ -8,7 +8,7 @@ the id may be that of one that is.
 
 An event for which a slow reader has no room is not let in yet: some wait here. Of those beyond that it is as if their senders
 had only offered them: when there is room again, the machine is told of the offers, and asks. What comes from a stranger is
-left out: its publisher tries again. So is what comes along a tree: neighbours tell each other of it once per period.
+left out: its publisher tries again. On trees nothing waits here: who waited would hold up all who are below it.
 """
 
 import asyncio
@@ -178,7 +178,9 @@ class Gate:
             self._count(verdict)
             if verdict != "forged":
                 self.refuse(sender, message.event.id)
-            if verdict != "ignore":
+            # what goes along a tree passes nodes that do not follow its topic, and cannot know what is objected to
+            vouched = isinstance(message, Push | Inject) or sender.id == message.event.publisher
+            if verdict == "forged" or (verdict == "reject" and vouched):
                 self._reject(sender)
         elif not self.is_full(message.event.topics):
             self.let_in(sender, message)

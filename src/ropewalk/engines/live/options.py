@@ -1,6 +1,8 @@
 """What can be chosen about a live node, and what is usual."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ from ropewalk.engines.live.handshake import HEARTBEAT, LONGEST_HEARTBEAT
 from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identity, of_cluster
 from ropewalk.engines.live.transport import place
 from ropewalk.errors import UsageError
-from ropewalk.protocols.catalogue import find
+from ropewalk.protocols.catalogue import find_live
 from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.magnet import settings as magnet
@@ -41,14 +43,10 @@ class Options:
     heartbeat: float = HEARTBEAT
     protocol: str = NAME  # the same at all nodes of the network
     settings: Any = None  # the protocol's own; None: as is usual here
-    events: EventSettings = field(default=LIVE_EVENTS)  # of StaN's dissemination
+    events: EventSettings = field(default=LIVE_EVENTS)  # how they travel, with StaN
 
     def __post_init__(self) -> None:
-        entry = find(self.protocol, "live")
-        usual = LIVE_ON_RINGS.get(self.protocol, LIVE)
-        object.__setattr__(self, "settings", usual if self.settings is None else self.settings)
-        if not isinstance(self.settings, entry.settings):
-            raise UsageError(f"settings are those of another protocol than {self.protocol}: give it its own.")
+        self._choose_settings()
         if self.identity is not None:
             object.__setattr__(self, "identity", Path(self.identity))  # a text will do
         if not isinstance(self.secret, bytes):
@@ -67,6 +65,18 @@ class Options:
         if self.identity is not None and self.cluster is not None:
             raise UsageError("a node with a cluster's certificate has its key with it; drop the identity.")
 
+    def _choose_settings(self) -> None:
+        """Those that were given, or what is usual for the protocol."""
+        entry = find_live(self.protocol)
+        if self.settings is None or self.settings in (LIVE, *LIVE_ON_RINGS.values()):
+            object.__setattr__(self, "settings", LIVE_ON_RINGS.get(self.protocol, LIVE))
+        if not isinstance(self.settings, entry.settings):
+            raise UsageError(f"settings are those of another protocol than {self.protocol}: give it its own.")
+        if self.settings.loss or self.settings.churn:
+            raise UsageError("loss and churn are made up by simulations, and play no part in a live node.")
+        if self.protocol in LIVE_ON_RINGS and self.events != LIVE_EVENTS:
+            raise UsageError(f"how StaN's events travel plays no part in {self.protocol}; drop it.")
+
 
 def is_public_key(key: str) -> bool:
     """Whether it can be one: in hex."""
@@ -83,10 +93,25 @@ def identity_of(options: Options) -> Identity:
     return Identity.fresh() if options.identity is None else Identity.kept_in(options.identity)
 
 
-def refuse_unreachable(host: str, said: str | None) -> None:
-    """A node must say where others reach it, if where it listens does not."""
+def refuse_unreachable(host: str, options: Options, bootstrap: Iterable[str]) -> None:
+    """A node must say where others reach it, if where it listens does not; on rings they must be able to."""
+    said = options.advertise
     if said is None and host in EVERYWHERE:
         raise UsageError(f"a node that listens at {host} must say where others reach it; add --advertise HOST.")
+    away = [address for address in bootstrap if not is_here(place(address)[0])]
+    if options.protocol in LIVE_ON_RINGS and said is None and is_here(host) and away:
+        raise UsageError(
+            f"nodes of {options.protocol} are called by others, and {away[0]} cannot call {host};"
+            " have it listen where that can, or add --advertise HOST."
+        )
+
+
+def is_here(host: str) -> bool:
+    """Whether only this machine can call there."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def advertised(host: str, port: int, said: str | None) -> str:

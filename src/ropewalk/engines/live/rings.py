@@ -6,8 +6,8 @@ from ropewalk.engines.contract import FINAL, Phase
 from ropewalk.engines.job import Order, Outcome
 from ropewalk.engines.live.collected import Collected
 from ropewalk.engines.live.run import of_cluster, rows_of
-from ropewalk.engines.played import Sent
 from ropewalk.engines.standings import Ended, following_in, stored
+from ropewalk.errors import RunError
 from ropewalk.tables.store import Draft, Store
 
 
@@ -21,21 +21,11 @@ def simulate(spark: SparkSession, universe: Store, job: Order, draft: Draft, pha
 
 
 def _ended(collected: Collected, job: Order) -> Ended:
-    final, period = collected.stages[FINAL], job.settings.period
-    ended = Ended(standings=final.standings, open=final.open, sent=_sent(collected), at=final.at)
+    final, period = collected.stages.get(FINAL), job.settings.period
+    if final is None or not final.standings:
+        raise RunError("no node is there at the end, so nothing is kept; have fewer killed, or more nodes.")
+    ended = Ended(standings=final.standings, open=final.open, sent=collected.sent(), at=final.at)
     if job.events:
         ended.events = collected.outcome(period)
         ended.published, ended.delivered = rows_of(collected, collected.owed_to(period))
     return ended
-
-
-def _sent(collected: Collected) -> Sent:
-    """By all, at all stages."""
-    sent: Sent = {}
-    for stage in collected.stages.values():
-        for node, kinds in stage.sent.items():
-            for kind, (messages, size) in kinds.items():
-                counts = sent.setdefault(node, {}).setdefault(kind, [0, 0])
-                counts[0] += messages
-                counts[1] += size
-    return sent

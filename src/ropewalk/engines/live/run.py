@@ -13,7 +13,7 @@ from ropewalk.engines.live.cluster import Cluster, processes_for
 from ropewalk.engines.live.collected import Collected
 from ropewalk.engines.live.faults import faults_of
 from ropewalk.engines.live.loops import run
-from ropewalk.engines.played import Delivery, Played, Publication, members_of, stored
+from ropewalk.engines.played import Delivery, Played, Publication, followers_in, members_of, stored
 from ropewalk.engines.publishing import drawn, stretch
 from ropewalk.engines.views import left_by, views_of
 from ropewalk.errors import UsageError
@@ -44,9 +44,7 @@ def played_live(members: kernel.Members, job: Job, phase: Phase) -> Collected:
     given: Views = {}
     if not job.settings.discover:
         given = views_of(members, kernel.initial(members, job.settings, job.seed))
-    offsets, ids = members.offsets.tolist(), members.ids.tolist()
-    followed = {topic: ids[offsets[place] : offsets[place + 1]] for place, topic in enumerate(members.topics.tolist())}
-    collected = of_cluster(followed, given, job, phase)
+    collected = of_cluster(followers_in(members), given, job, phase)
     if given:  # while links come up nodes already walk: what they began with is what they were told
         collected.stages[INITIAL].views = given
     return collected
@@ -91,20 +89,18 @@ def _stages(collected: Collected, members: kernel.Members, job: Job) -> Iterator
     node_ids = np.unique(members.ids)
     rounds = job.settings.rounds
     wanted = [INITIAL, *(stage_after(turn, rounds) for turn in range(1, rounds + 1))]
-    sent: dict[int, dict[str, list[int]]] = {}
+    since: list[str] = []
     for name in wanted:
         stage = collected.stages[name]
-        for node, kinds in stage.sent.items():
-            for kind, (messages, size) in kinds.items():
-                counts = sent.setdefault(node, {}).setdefault(kind, [0, 0])
-                counts[0] += messages
-                counts[1] += size
+        since.append(name)
         if name in (INITIAL, FINAL) or "rounds" in job.keep:
             last = name == FINAL
             events = collected.outcome(job.settings.period) if last and job.events else {}
             owed = collected.owed_to(job.settings.period) if last else set()
-            yield Played(left_by(name, stage.views, node_ids), stage.open, stage.at, sent, events, owed)
-            sent = {}
+            yield Played(
+                left_by(name, stage.views, node_ids), stage.open, stage.at, collected.sent(*since), events, owed
+            )
+            since = []
 
 
 def rows_of(collected: Collected, owed: set[tuple[int, int]]) -> tuple[list[Publication], list[Delivery]]:

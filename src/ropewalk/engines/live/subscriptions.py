@@ -13,6 +13,7 @@ WhenFull = Literal["wait", "drop-oldest", "raise"]
 """What to do when nobody reads: let events wait where they are, lose the oldest and count them, or give up."""
 
 BUFFER = 1024  # ours: events that wait for whoever reads them
+MOST_WAITING_BYTES = 8 * 1_048_576  # ours: of events beyond that, where they cannot wait elsewhere
 
 
 class SlowConsumerError(RunError):
@@ -52,6 +53,7 @@ class Subscription:
         self.dropped = 0  # events that were lost because nobody read them in time
         self._end = end
         self._waiting: deque[Event] = deque()
+        self._bytes = 0  # of their payloads
         self._news = asyncio.Event()
         self._failed = False
         self._closed = False
@@ -66,13 +68,17 @@ class Subscription:
         """One more."""
         if self._closed or self._failed:
             return
-        if len(self._waiting) >= self.buffer and self.when_full == "raise":
+        full = len(self._waiting) >= self.buffer
+        if full and self.when_full == "raise":
             self._failed = True
+        elif full and self.when_full == "wait" and self._bytes >= MOST_WAITING_BYTES:
+            self.dropped += 1
         else:
-            if len(self._waiting) >= self.buffer and self.when_full == "drop-oldest":
-                self._waiting.popleft()
+            if full and self.when_full == "drop-oldest":
+                self._next()
                 self.dropped += 1
             self._waiting.append(event)
+            self._bytes += len(event.payload)
         self._news.set()
 
     async def close(self) -> None:
@@ -84,7 +90,12 @@ class Subscription:
 
     def left_over(self) -> Event | None:
         """The next of those that have come, if there is one."""
-        return self._waiting.popleft() if self._waiting else None
+        return self._next() if self._waiting else None
+
+    def _next(self) -> Event:
+        event = self._waiting.popleft()
+        self._bytes -= len(event.payload)
+        return event
 
     def __aiter__(self) -> AsyncIterator[Event]:
         """Every event, as it comes."""
@@ -101,7 +112,7 @@ class Subscription:
                 raise StopAsyncIteration
             self._news.clear()
             await self._news.wait()
-        event = self._waiting.popleft()
+        event = self._next()
         if len(self._waiting) < self.buffer:
             self.emptied()
         return event

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from ropewalk.engines.contract import FINAL, INITIAL, Phase, Views, stage_after
 from ropewalk.engines.job import Job, Outcome
-from ropewalk.engines.played import Played, members_of, stored
+from ropewalk.engines.played import Played, followers_in, members_of, stored
 from ropewalk.engines.publishing import stretch
 from ropewalk.engines.sim import rounds, timed
 from ropewalk.engines.sim.deliveries import Deliveries
@@ -82,10 +82,8 @@ def _refuse_too_large(spark: SparkSession, universe: Store, settings: Settings) 
 
 def population_of(members: kernel.Members, job: Job, observers: Iterable[Observer]) -> Population:
     """The nodes of a universe, none of which runs yet."""
-    offsets, ids = members.offsets.tolist(), members.ids.tolist()
-    followed = {topic: ids[offsets[place] : offsets[place + 1]] for place, topic in enumerate(members.topics.tolist())}
     simulator = Simulator(Network(rules_of(job.settings, job.seed)), observers)
-    return Population(simulator, followed, job.settings, job.seed, {}, PROTOCOLS[job.protocol].make)
+    return Population(simulator, followers_in(members), job.settings, job.seed, {}, PROTOCOLS[job.protocol].make)
 
 
 def rules_of(settings: Settings, seed: int) -> list[Rule]:

@@ -6,8 +6,10 @@ Both are about messages, so nodes play in the simulator, on universes that are m
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import log2
+from statistics import median
 from typing import NamedTuple
 
+from ropewalk.engines.played import followers_in
 from ropewalk.engines.sim import timed
 from ropewalk.engines.sim.network import Latency, Network
 from ropewalk.engines.sim.population import Act, Population
@@ -16,7 +18,6 @@ from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Curve, Panel
 from ropewalk.papers.lab import Lab
 from ropewalk.papers.magnet.sweeps import MAGNET
-from ropewalk.papers.statistics import mean
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Send
 from ropewalk.protocols.magnet.node import Node
@@ -33,6 +34,8 @@ USUAL = 8  # topics that a node follows
 COMERS = 10  # nodes that go, and come back one after the other
 LONGEST = 60.0  # seconds that one of them is waited for
 FITS = 1.5
+SLOW = 200  # messages one after the other, which is a period: who takes longer has waited for a heartbeat
+MOSTLY = 0.9  # of all moments: samples take a while up and down the tree
 VIEWED: dict[Scale, tuple[int, ...]] = {"small": (100,), "paper": (100, 1000)}
 MOMENTS = 20  # at which views are looked at, within a period
 OF_FINGERS = ("stroll", "met")  # kinds of message by which fingers are found, once a node sits
@@ -44,9 +47,7 @@ def _population(
     """All of a universe's nodes, on their rings and trees."""
     model = MultiModal(nodes=nodes, topics=topics, categories=CATEGORIES, subscriptions_per_node=followed)
     universe = lab.made(f"MULTI-MODAL, {nodes} nodes, {followed} topics each", model, seed)
-    members = lab.members(universe)
-    offsets, ids = members.offsets.tolist(), members.ids.tolist()
-    known = {topic: ids[offsets[at] : offsets[at + 1]] for at, topic in enumerate(members.topics.tolist())}
+    known = followers_in(lab.members(universe))
     settings = Settings(gather=0.0, rounds=SETTLED)
     simulator = Simulator(Network([Latency(seed, DELAY)]), observers)
     population = Population(simulator, known, settings, seed, {}, PROTOCOLS[NAME].make)
@@ -100,8 +101,8 @@ def checks_views(numbers: Numbers) -> list[Check]:
     for size, found in numbers.items():
         held = f"{size}: {found['with_a_co_subscriber']:,} of {found['views']:,} views hold another follower"
         checks.append(Check(held, found["with_a_co_subscriber"] == found["views"]))
-        same = f"{size}: of {found['topics']} topics {found['never_equal']} had views that were at no moment the same"
-        checks.append(Check(same, found["never_equal"] == 0))
+        same = f"{size}: all views of a topic are the same at {100 * found['equal']:.0f} % of all moments"
+        checks.append(Check(same, found["equal"] >= MOSTLY and found["never_equal"] == 0))
     return checks
 
 
@@ -143,11 +144,14 @@ class Errand(Observer):
 
 
 class Seating(NamedTuple):
-    """What it took one node to sit down, and to be on all its trees: messages, and how many came one after the other."""
+    """What it took one node to sit down, and to be on all its trees: messages, and how many came one after the other.
 
-    messages: int
+    One that was not there within LONGEST counts as if it had come then.
+    """
+
+    messages: float
     latency: float
-    messages_with_trees: int
+    messages_with_trees: float
     latency_with_trees: float
 
 
@@ -168,11 +172,11 @@ def _seated(population: Population, node: int, errand: Errand) -> Seating:
     simulator = population.simulator
     begun = simulator.now
     population.perform(Act(begun, node, "join"))
-    seated: tuple[int, float] | None = None
+    seated: tuple[float, float] | None = None
     while simulator.now < begun + LONGEST:
         _pass(population, DELAY)
         machine = _magnet(population, node)
-        so_far = _messages(errand), (simulator.now - begun) / DELAY
+        so_far = float(_messages(errand)), (simulator.now - begun) / DELAY
         if seated is None and machine.skewed.place is not None:
             seated = so_far
         if seated is not None and machine.awaited() == (0, 0):
@@ -193,12 +197,16 @@ def measure_rejoin(lab: Lab, scale: Scale) -> Measured:
     cases = [("nodes", nodes, USUAL) for nodes in SIZES[scale]]
     cases += [("topics", SIZES[scale][2], followed) for followed in FOLLOWED[scale]]
     found: dict[str, dict[str, float]] = {}
+    known: dict[tuple[int, int], list[Seating]] = {}
     for of, nodes, followed in cases:
-        taken = list(_seatings(lab, nodes, followed, lab.seed))
+        if (nodes, followed) not in known:
+            known[nodes, followed] = list(_seatings(lab, nodes, followed, lab.seed))
+        taken = known[nodes, followed]
         found[f"{of} {nodes if of == 'nodes' else followed}"] = {
             "nodes": nodes,
             "topics": followed,
-            **{name: mean([getattr(each, name) for each in taken]) for name in Seating._fields},
+            **{name: median(getattr(each, name) for each in taken) for name in Seating._fields},
+            "slowest": max(each.latency_with_trees for each in taken),
         }
     return Measured(found)
 
@@ -214,7 +222,8 @@ def checks_rejoin(numbers: Numbers) -> list[Check]:
             grown = last[name] / first[name]
             what = f"{name.replace('_', ' ')} by {grown:.2f}, where {claimed:.2f} is claimed"
             checks.append(Check(f"from {first[of]} to {last[of]} {of}: {what}", grown <= FITS * claimed))
-    return checks
+    slowest = max(case["slowest"] for case in numbers.values())
+    return [*checks, Check(f"nobody took longer than {slowest:.0f} messages one after the other", slowest < SLOW)]
 
 
 def _claimed(case: dict[str, float], name: str) -> float:
@@ -253,7 +262,7 @@ REJOIN = Claim(
     paper=MAGNET,
     place="section 3.2, footnote 2",
     published="latency O(log N), messages O(t log N)",
-    tolerance="from the smallest to the largest, at most 1.5 times what is claimed",
+    tolerance="in the median, from the smallest to the largest, at most 1.5 times what is claimed; nobody waits for a heartbeat",
     measure=measure_rejoin,
     checks=checks_rejoin,
     draw=draw_rejoin,
@@ -266,7 +275,7 @@ VIEWS = Claim(
     paper=MAGNET,
     place="section 3.1",
     published="at least one, the same in steady state",
-    tolerance="none without; the views of no topic always differ",
+    tolerance=f"none without; at {100 * MOSTLY:.0f} % of all moments the same, and for no topic never",
     measure=measure_views,
     checks=checks_views,
     draw=draw_views,

@@ -62,11 +62,15 @@ class Control:
     def overdue(self, turn: int, now: float) -> list[Effect]:
         """A question has taken too long; if nobody can answer it, since nobody sits anywhere, somebody has to be the first."""
         question = self.lookups.open.get(turn)
-        alone = question is not None and question.purpose == "join" and self.ring.place is None
+        alone = question is not None and question.is_stuck and self.ring.place is None
         if alone and self._lower() is None:
             del self.lookups.open[turn]
             return self.ring.sit(self.place, (), now) + self.lookups.resume(now)
         return self.lookups.fire(turn, now) + self.settle(now)
+
+    def is_alone(self) -> bool:
+        """Whether there is nobody else, as far as is known."""
+        return not self.ring.successors and not self.lookups.remembered
 
     def _lower(self) -> Contact | None:
         """Of all that were met, who has the lowest id, if that is not this node: it sits first if nobody does."""

@@ -12,6 +12,7 @@ from ropewalk.protocols.dht.settings import MOST_HOPS, MOST_QUESTIONS, MOST_REME
 from ropewalk.protocols.links import Links
 from ropewalk.seeds import chance, pick
 
+ASTRAY = 8  # ours: nodes that are not on the ring, to which a question is handed on by chance
 Purpose = Literal["join", "finger", "merge"]
 
 
@@ -30,6 +31,7 @@ class Question:
     purpose: Purpose
     target: bytes
     tries: int  # left
+    is_stuck: bool = False  # whether it has come to somebody who is not on the ring, and knows no further
 
 
 class Lookups:
@@ -40,7 +42,7 @@ class Lookups:
     def __init__(self, ring: Ring, seed: int, elsewhere: Callable[[], Contact | None]) -> None:
         self.ring, self.me, self.seed = ring, ring.me, seed
         self.elsewhere = (
-            elsewhere  # to whom questions of others go while this node is not on the ring; None: to anybody
+            elsewhere  # to whom questions of others go while this node is not on the ring; None: they wait here
         )
         self.links: Links = ring.links
         self.open: dict[int, Question] = {}  # by turn, at most MOST_QUESTIONS
@@ -88,10 +90,15 @@ class Lookups:
         return []
 
     def answered(self, message: Located) -> None:
-        """An answer has come."""
-        question = self.open.pop(message.turn, None)
-        if question is not None:
-            self.found.append((question.purpose, question.target, message.seats))
+        """An answer has come; one that names nobody says that a question to join is stuck."""
+        question = self.open.get(message.turn)
+        if question is None:
+            return
+        if not message.seats:
+            question.is_stuck = question.purpose == "join"
+            return
+        del self.open[message.turn]
+        self.found.append((question.purpose, question.target, message.seats))
 
     def pass_on(self, message: Locate, now: float) -> list[Effect]:
         """Answer somebody's question, or hand it on."""
@@ -103,14 +110,21 @@ class Lookups:
             self.answered(Located(ring.number, message.turn, seats))
             return []
         if seats:
-            return self.links.post(message.seeker, Located(ring.number, message.turn, seats), now)
+            return self.links.answer(message.seeker, Located(ring.number, message.turn, seats), now)
         onward = self._onward(message)
         if onward is None:
-            if ring.place is None and len(self.parked) < MOST_QUESTIONS:
-                self.parked[message.seeker.id] = message
-            return []
+            return self._park(message, now) if ring.place is None else []
         further = Locate(ring.number, message.target, message.seeker, message.turn, message.hops + 1)
         return self.links.post(onward, further, now)
+
+    def _park(self, message: Locate, now: float) -> list[Effect]:
+        """Keep a question until this node is on the ring, and say so."""
+        if message.seeker.id not in self.parked and len(self.parked) >= MOST_QUESTIONS:
+            return []
+        self.parked[message.seeker.id] = message
+        if message.seeker.id == self.me.id:
+            return []
+        return self.links.answer(message.seeker, Located(self.ring.number, message.turn, ()), now)
 
     def resume(self, now: float) -> list[Effect]:
         """This node is on the ring now: go on with questions of others that it did not know what to do with."""
@@ -128,6 +142,8 @@ class Lookups:
         onward = self.elsewhere()
         if onward is None or onward.id != message.seeker.id:
             return onward
+        if message.hops >= ASTRAY:
+            return None
         # who asks is whom others would be sent to: anybody may know more
         others = [contact for node, contact in self.remembered.items() if node != message.seeker.id]
         drawn = chance(self.seed, "astray", self.me.id, message.seeker.id, message.turn, message.hops)

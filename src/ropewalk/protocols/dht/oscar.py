@@ -92,7 +92,7 @@ class Oscar:
         inside = [seat for seat in inside if seat.contact.id != message.seeker.id]
         if message.left == 0 or not inside:
             follows = self.follows()[:MOST_FOLLOWED]
-            return ring.links.post(message.seeker, Met(ring.number, message.turn, ring.place, follows), now)
+            return ring.links.answer(message.seeker, Met(ring.number, message.turn, ring.place, follows), now)
         drawn = chance(self.seed, "stroll", ring.me.id, message.seeker.id, message.turn, message.left)
         onward = inside[pick(drawn, len(inside))]
         further = Stroll(ring.number, message.low, message.high, message.seeker, message.turn, message.left - 1)

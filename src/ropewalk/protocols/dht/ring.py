@@ -4,8 +4,8 @@ Every period a node asks its successor who stands between them, and takes over i
 node that will be its successor, which tells the one that was before it, and tells the newcomer who that is: so the ring is closed
 in two messages each way, and periods only repair what was lost. Who cannot be reached, or is silent for some periods, is given up.
 
-Ours: a node that could not be reached is not believed in for a while, whoever names it. A node that is alone, or whose
-ring may have fallen apart, looks for itself through nodes that it met before (`joining`).
+Ours: a node that could not be reached is not believed in for a while, whoever names it, until it speaks itself. A node that is alone, or whose
+ring may have fallen apart, looks for itself through nodes that it met before (`control`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -199,10 +199,9 @@ class Ring:
     def receive(
         self, sender: Contact, message: Stabilise | Neighbours | Parted | Hold | Held, now: float
     ) -> list[Effect]:
-        """Take in what another says of this ring; whoever speaks is there."""
+        """Take in what another says of this ring."""
         if self.place is None:
             return []
-        self.avoided.pop(sender.id, None)
         match message:
             case Stabilise():
                 return self._followed(Seat(sender, message.place), now)
@@ -247,7 +246,8 @@ class Ring:
         for before in message.before:
             if is_within(self.place, before.place, seat.place):
                 return self.consider(before, now)
-            if self.predecessor is None and before.contact.id != self.me.id:
+            nearer = self.predecessor is None or is_within(self.predecessor.place, before.place, self.place)
+            if nearer and before.contact.id != self.me.id and before.contact.id not in self.avoided:
                 self.predecessor, self.predecessor_at = before, now
                 return self.links.post(before.contact, self._neighbours(), now)
         return []

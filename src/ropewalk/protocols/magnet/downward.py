@@ -20,6 +20,7 @@ from ropewalk.protocols.links import Links
 from ropewalk.protocols.magnet.membership import Membership
 from ropewalk.protocols.magnet.messages import Climb, Enter, Reach
 from ropewalk.protocols.trees.branches import Branch, Trees
+from ropewalk.protocols.trees.settings import MOST_BRANCHES
 from ropewalk.seeds import chance, pick
 
 MOST_WAITING = 1024  # ours: nodes that wait for the home to sit down
@@ -30,7 +31,7 @@ class Downward:
     """Trees over the skewed ring, at one node."""
 
     __slots__ = (
-        "attempts", "control", "firm_at", "links", "me", "membership", "moving", "ring", "roots", "seed", "strict", "trees", "waiting",
+        "attempts", "control", "links", "me", "membership", "moving", "ring", "roots", "seed", "sought_at", "strict", "trees", "waiting",
     )  # fmt: skip
 
     def __init__(
@@ -51,7 +52,7 @@ class Downward:
         self.waiting: dict[
             tuple[int, int], Enter
         ] = {}  # by topic and target: until this node sits; at most MOST_WAITING
-        self.firm_at: dict[int, float] = {}  # topic -> when a way was last asked for
+        self.sought_at: dict[int, float] = {}  # topic -> when a way was last asked for
         self.moving: dict[int, None] = {}  # topics whose homes have moved since
 
     def is_root(self, topic: int) -> bool:
@@ -77,7 +78,7 @@ class Downward:
             return []
         if branch.parent is not None and not self._is_due(topic, now):
             return []
-        self.firm_at[topic] = now
+        self.sought_at[topic] = now
         self.moving.pop(topic, None)
         attempt = self.attempts[topic] = self.attempts.get(topic, 0) + 1
         firm = self.strict or bool(branch.children) or branch.parent is not None
@@ -89,7 +90,7 @@ class Downward:
     def _is_due(self, topic: int, now: float) -> bool:
         """The home has moved; in strict mode the way is looked for again and again, since the ring changes."""
         settings = self.ring.settings
-        refreshed = self.strict and now >= self.firm_at.get(topic, now) + settings.refreshed * settings.period
+        refreshed = self.strict and now >= self.sought_at.get(topic, now) + settings.refreshed * settings.period
         return refreshed or topic in self.moving
 
     def _helper(self, topic: int, attempt: int) -> Contact | None:
@@ -149,13 +150,13 @@ class Downward:
             return []
         branch = self.trees.by_topic.get(topic)
         effects: list[Effect] = []
-        self.roots[topic] = message.root
         if branch is None or branch.parent is None or message.firm:
             effects += self.trees.adopt(topic, sender, now)
             branch = self.trees.by_topic.get(topic)
             if branch is None:
                 return []  # it is on too many trees already
             branch.root = message.root.contact.id
+        self.roots[topic] = message.root
         if message.target.contact.id == self.me.id:
             self.attempts.pop(topic, None)
             return effects
@@ -166,11 +167,13 @@ class Downward:
         if onward is None:
             return []  # nobody sits there any more
         if message.topic not in self.trees.by_topic:
+            if len(self.trees.by_topic) >= MOST_BRANCHES:
+                return []
             self.trees.by_topic[message.topic] = Branch(now)
         return self.links.post(onward.contact, replace(message, hops=message.hops + 1), now)
 
     def beat(self) -> None:
         """Forget what is over."""
-        for known in (self.attempts, self.roots, self.firm_at, self.moving):
+        for known in (self.attempts, self.roots, self.sought_at, self.moving):
             for topic in [topic for topic in known if topic not in self.trees.by_topic]:
                 del known[topic]

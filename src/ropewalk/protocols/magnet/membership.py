@@ -17,6 +17,7 @@ from ropewalk.protocols.trees.branches import Trees
 from ropewalk.protocols.trees.settings import MOST_BRANCHES
 from ropewalk.seeds import chance
 
+MOST_GATHERED = 1 << 20  # ours: topics in all samples that children have sent up
 LATELY = 0.5  # ours: what a period more counts for in the rate of a topic
 
 
@@ -24,7 +25,7 @@ class Membership:
     """Samples at one node."""
 
     __slots__ = (
-        "control", "count", "counted", "follows", "gathered", "links", "me", "passed", "rated", "rates", "rounds", "seat", "seed", "topics", "trees",
+        "control", "count", "counted", "gathered", "links", "me", "named", "passed", "rated", "rates", "rounds", "seat", "seed", "topics", "trees",
         "views",
     )  # fmt: skip
 
@@ -44,6 +45,7 @@ class Membership:
             int, tuple[int, float]
         ] = {}  # topic whose home this is -> events in this period, and lately; at most MOST_BRANCHES
         self.rounds = 0
+        self.named = 0  # topics in all samples from below; counted anew once per period, at most MOST_GATHERED
 
     def view(self) -> dict[int, Follower]:
         """All who are known to follow something that this node follows, but itself."""
@@ -80,6 +82,8 @@ class Membership:
         effects: list[Effect] = []
         for topic in [topic for topic in self.gathered if topic not in self.trees.by_topic]:
             del self.gathered[topic]
+        samples = (sample for known in self.gathered.values() for sample in known.values())
+        self.named = sum(len(each.follows) for sample in samples for each in sample)
         for topic in [topic for topic in self.passed if topic not in self.trees.by_topic]:
             del self.passed[topic]
         for topic in self.trees.by_topic:
@@ -95,8 +99,12 @@ class Membership:
         branch = self.trees.by_topic.get(topic)
         if branch is None or sender.id not in branch.children:
             return []
+        known = lowest(list(message.followers), self.count)
+        self.named += sum(len(each.follows) for each in known)
+        if self.named > MOST_GATHERED:
+            return []
         before = {each.seat.contact.id for each in self._united(topic)}
-        self.gathered.setdefault(topic, {})[sender.id] = message.followers
+        self.gathered.setdefault(topic, {})[sender.id] = known
         after = {each.seat.contact.id for each in self._united(topic)}
         return [] if after <= before or len(before) >= self.count else self.tell(topic, now)
 
@@ -131,7 +139,7 @@ class Membership:
             if message.seeker.id == self.me.id:
                 self.learn(answer)
                 return []
-            return self.links.post(message.seeker, answer, now)
+            return self.links.answer(message.seeker, answer, now)
         onward = self.control.towards(key, whence)
         if onward is None or message.hops >= MOST_HOPS:
             return []

@@ -157,7 +157,7 @@ def is_sound(message: Message) -> bool:
     """Whether somebody who keeps the rules could have sent it."""
     match message:
         case Gather() | Sample():
-            return len(message.followers) <= MOST_SAMPLE and all(map(_is_sound, message.followers))
+            return _is_sample(message)
         case Query():
             return 0 <= message.hops <= MOST_HOPS
         case Beside():
@@ -170,6 +170,13 @@ def is_sound(message: Message) -> bool:
             return 0 <= message.hops <= MOST_HOPS and is_place(message.target.place) and is_place(message.root.place)
         case Enter() | Climb():
             return 0 <= message.hops <= MOST_HOPS and is_place(message.target.place)
+
+
+def _is_sample(message: Gather | Sample) -> bool:
+    if isinstance(message, Sample) and not 0 <= message.rate < float("inf"):
+        return False
+    named = sum(len(follower.follows) for follower in message.followers)
+    return named <= MOST_NAMED and len(message.followers) <= MOST_SAMPLE and all(map(_is_sound, message.followers))
 
 
 def _is_sound(follower: Follower) -> bool:

@@ -165,7 +165,7 @@ class Placing:
     def overdue(self, turn: int, now: float) -> list[Effect]:
         """A question has taken too long; if nobody can answer it, since nobody sits anywhere, somebody has to be the first."""
         question = self.lookups.open.get(turn)
-        alone = question is not None and question.purpose == "join" and self.ring.place is None
+        alone = question is not None and question.is_stuck and self.ring.place is None
         if alone and self.control.ring.owns(BEGINNING):
             del self.lookups.open[turn]
             return self._sit(self.hashed, (), now)

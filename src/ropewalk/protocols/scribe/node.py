@@ -39,6 +39,7 @@ from ropewalk.protocols.trees.events import Events, HandIn
 from ropewalk.protocols.trees.messages import Accepted, Bear, Graft, Keep, Kept, Lack, Prune, Shed, Submit
 from ropewalk.protocols.trees.messages import Message as OfTree
 from ropewalk.protocols.trees.settings import Settings as TreeSettings
+from ropewalk.protocols.trees.settings import settings_for
 from ropewalk.protocols.trees.standing import Standing
 from ropewalk.seeds import chance, unit
 
@@ -54,6 +55,11 @@ class Alone:
 @dataclass(frozen=True, slots=True)
 class Beat:
     """The heartbeat, once per period."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Time to look after everything: right after a heartbeat."""
 
 
 class Upward:
@@ -101,11 +107,11 @@ class Node:
     ) -> None:
         self.me, self.seed = me, seed
         rings = of_rings or RingSettings(period=settings.period)
-        trees = of_trees or TreeSettings()
+        trees = of_trees or settings_for(settings.period)
         self.links = Links()
         self.control = Control(me, self.links, rings, seed)
         self.topics: dict[int, None] = {}  # what it follows; grows by Subscribe, shrinks by Unsubscribe
-        self.events = Events(me, self.links, trees, self.control.ring, self.follows)
+        self.events = Events(me, self.links, trees, self.control.ring, self.follows, self.control.is_alone)
         upward = Upward(self.control)
         self.trees = Trees(MEMBERSHIP, me, self.links, trees, rings, self.follows, self.events.recent, upward)
         upward.trees = self.events.trees = self.trees
@@ -216,6 +222,7 @@ class Node:
     def _link_up(self, contact: Contact, now: float) -> list[Effect]:
         if contact.id == self.me.id:
             return []
+        self._believe_in(contact.id)
         self.control.lookups.remember(contact)
         return self.links.came_up(contact, now)
 
@@ -239,7 +246,9 @@ class Node:
     def _fire(self, timer: object, now: float) -> list[Effect]:
         match timer:
             case Beat():
-                return self._beat(now)
+                return self._beat()
+            case Round():
+                return self._look_around(now)
             case Alone():
                 return self._join((), now) if self.beats < 0 else []
             case Overdue(_, turn):
@@ -249,13 +258,14 @@ class Node:
             case _:
                 return []
 
-    def _beat(self, now: float) -> list[Effect]:
-        """Once per period."""
+    def _beat(self) -> list[Effect]:
+        """Once per period: nothing that is done about it can keep the next from coming."""
         self.beats += 1
-        period = self.control.settings.period
-        effects = self._tend(now)
-        effects += self.links.close_idle(now - self.control.settings.idle * period)
-        return [*effects, SetTimer(period, Beat())]
+        return [SetTimer(self.control.settings.period, Beat()), SetTimer(0.0, Round())]
+
+    def _look_around(self, now: float) -> list[Effect]:
+        settings = self.control.settings
+        return self._tend(now) + self.links.close_idle(now - settings.idle * settings.period)
 
     def _tend(self, now: float) -> list[Effect]:
         """Look after all that there is to look after."""
@@ -286,7 +296,13 @@ class Node:
         if link is None or not link.up:
             return []  # not linked, or no longer
         link.heard_at = link.idle_since = now
+        self._believe_in(sender.id)
         return self._take_in(sender, message, now)
+
+    def _believe_in(self, node: int) -> None:
+        """Somebody is there, whatever was thought of it before."""
+        for ring in self.rings():
+            ring.avoided.pop(node, None)
 
     def _take_in(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         if isinstance(message, OfRing):

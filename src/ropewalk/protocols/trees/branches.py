@@ -18,18 +18,26 @@ from ropewalk.protocols.dht.settings import Settings as RingSettings
 from ropewalk.protocols.links import Links
 from ropewalk.protocols.trees import messages
 from ropewalk.protocols.trees.messages import Bear, Graft, Prune
-from ropewalk.protocols.trees.settings import MOST_BRANCHES, MOST_CHILDREN, MOST_SAID, Settings
+from ropewalk.protocols.trees.settings import (
+    MOST_AHEAD,
+    MOST_BRANCHES,
+    MOST_CHILDREN,
+    MOST_REFUSALS,
+    MOST_SAID,
+    Settings,
+)
 
 
 class Branch:
     """What a node knows of the tree of one topic."""
 
-    __slots__ = ("beat", "beat_at", "began_at", "children", "highest", "parent", "parent_at", "root")
+    __slots__ = ("beat", "beat_at", "began_at", "children", "highest", "parent", "parent_at", "refusals", "root")
 
     def __init__(self, now: float) -> None:
         self.parent: Contact | None = None
         self.parent_at = self.beat_at = self.began_at = now  # when it was last heard; when `beat` last grew
         self.beat = 0  # the root's last that has come here
+        self.refusals = 0  # by parents, since the last heartbeat
         self.highest = 0  # the highest that any below has heard of
         self.root = 0  # whose beat it is
         self.children: dict[int, tuple[Contact, float]] = {}  # by id, and when they last said so; at most MOST_CHILDREN
@@ -166,6 +174,7 @@ class Trees:
         effects: list[Effect] = []
         for topic, branch in list(self.by_topic.items()):
             branch.children = {node: child for node, child in branch.children.items() if child[1] > silent}
+            branch.refusals = 0
             if not self._is_needed(topic, branch, now):
                 effects += self._drop(topic, branch, now)
             elif self.ways.is_root(topic):
@@ -190,8 +199,9 @@ class Trees:
             if branch is None:
                 refused.append(topic)
                 continue
-            risen = beat > max(branch.beat, branch.highest)
-            branch.highest = max(branch.highest, beat)
+            so_far = max(branch.beat, branch.highest)
+            risen = beat > so_far
+            branch.highest = max(branch.highest, min(beat, so_far + MOST_AHEAD))
             branch.children[sender.id] = (sender, now)
             if branch.parent is not None and branch.parent.id == sender.id:
                 branch.parent = None  # a circle of two: one of us is wrong, and knows better by the next heartbeat
@@ -217,7 +227,7 @@ class Trees:
                 continue
             branch.parent_at = now
             if beat > branch.beat:
-                branch.beat, branch.beat_at = beat, now
+                branch.beat, branch.beat_at = min(beat, branch.beat + MOST_AHEAD), now
                 if root != branch.root:
                     branch.root = root
                     self.ways.moved(topic)
@@ -234,7 +244,9 @@ class Trees:
             branch.children.pop(sender.id, None)
             if branch.parent is not None and branch.parent.id == sender.id:
                 branch.parent = None
-            if branch.parent is None and self._is_needed(topic, branch, now):
+            # who is refused again and again waits for its heartbeat: it might be for ever
+            if branch.parent is None and branch.refusals < MOST_REFUSALS and self._is_needed(topic, branch, now):
+                branch.refusals += 1
                 effects += self.ways.seek(topic, now)
             if topic in self.by_topic and not self._is_needed(topic, branch, now):
                 effects += self._drop(topic, branch, now)

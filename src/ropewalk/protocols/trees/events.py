@@ -19,7 +19,15 @@ from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
 from ropewalk.protocols.links import Links
 from ropewalk.protocols.trees.branches import Trees
 from ropewalk.protocols.trees.messages import Accepted, Branch, Keep, Kept, Lack, Shed, Submit
-from ropewalk.protocols.trees.settings import MOST_IDS, MOST_KEPT, MOST_KEPT_BYTES, MOST_SEEN, MOST_SUBMITTED, Settings
+from ropewalk.protocols.trees.settings import (
+    MOST_CROSSED,
+    MOST_IDS,
+    MOST_KEPT,
+    MOST_KEPT_BYTES,
+    MOST_SEEN,
+    MOST_SUBMITTED,
+    Settings,
+)
 from ropewalk.protocols.trees.shelf import Held, Shelf
 
 NOT_THERE = "the topic's home could not be reached"
@@ -56,14 +64,21 @@ class Events:
     """What one node knows of events."""
 
     __slots__ = (
-        "at_home", "by_topic", "came", "delivered", "follows", "kept", "links", "me", "replicas", "ring", "seen", "settings", "submitted",
+        "at_home", "by_topic", "came", "delivered", "follows", "is_alone", "kept", "links", "me", "replicas", "ring", "seen", "settings", "submitted",
         "submitted_bytes", "trees",
     )  # fmt: skip
 
     def __init__(
-        self, me: Contact, links: Links, settings: Settings, ring: Ring, follows: Callable[[int], bool]
+        self,
+        me: Contact,
+        links: Links,
+        settings: Settings,
+        ring: Ring,
+        follows: Callable[[int], bool],
+        is_alone: Callable[[], bool],
     ) -> None:
         self.me, self.links, self.settings, self.ring, self.follows = me, links, settings, ring, follows
+        self.is_alone = is_alone  # whether there is nobody else who could keep an event
         self.trees: Trees  # along which events go: told by whoever puts both together
         self.came: Callable[[int], None] = lambda _: None  # told of every event that comes to its home, which is here
         self.kept: Shelf[int] = Shelf()  # what can be had
@@ -142,13 +157,15 @@ class Events:
         known = self.at_home.pop((topic, event.id), None)
         if known is None:
             self.came(topic)
-        safe = (known is not None and known.safe) or not self.ring.successors
+        safe = (known is not None and known.safe) or self.is_alone()
         self.at_home[topic, event.id] = AtHome(message.publisher, now, safe)
         if len(self.at_home) > MOST_KEPT:
             del self.at_home[next(iter(self.at_home))]
         effects = self._arrived(event, message.hops, None, now)
         if safe:
             return effects + self._tell(message.publisher, Accepted(topic, event.id), now)
+        if not self.ring.successors:
+            return effects  # there must be others, who are not found
         return effects + self.links.post(self.ring.successors[0].contact, Keep(topic, event), now)
 
     def keep(self, sender: Contact, message: Keep, now: float) -> list[Effect]:
@@ -180,7 +197,7 @@ class Events:
         return found
 
     def _tell(self, publisher: Contact, message: Accepted, now: float) -> list[Effect]:
-        return self.accepted(message) if publisher.id == self.me.id else self.links.post(publisher, message, now)
+        return self.accepted(message) if publisher.id == self.me.id else self.links.answer(publisher, message, now)
 
     def refuse(self, event: int, now: float) -> list[Effect]:
         """It has come, and is not wanted here: nobody is asked for it any more, and it goes no further."""
@@ -210,7 +227,7 @@ class Events:
             return []
         known = self.by_topic.get(message.topic, {})
         found = [self.kept[id_] for id_ in dict.fromkeys(message.ids) if id_ in known]
-        return [Send(sender, Shed(message.topic, held.event, held.hops + 1)) for held in found]
+        return [Send(sender, Shed(message.topic, held.event, _further(held.hops))) for held in found]
 
     def recent(self, topic: int, now: float) -> tuple[int, ...]:
         """What came lately on a topic."""
@@ -248,13 +265,13 @@ class Events:
         along = {contact: topic for topic in reversed(event.topics) for contact in self.trees.neighbours(topic)}
         for contact, topic in along.items():
             if sender is None or contact.id != sender.id:
-                effects += self.links.post(contact, Shed(topic, event, hops + 1), now)
+                effects += self.links.post(contact, Shed(topic, event, _further(hops)), now)
         return effects
 
     def _put(self, held: Held) -> None:
+        self._unlist(self.kept.put(held.event.id, held))
         for topic in held.event.topics:
             self.by_topic.setdefault(topic, {})[held.event.id] = None
-        self._unlist(self.kept.put(held.event.id, held))
 
     def _unlist(self, events: list[Event]) -> None:
         for event in events:
@@ -263,6 +280,10 @@ class Events:
                 known.pop(event.id, None)
                 if not known:
                     self.by_topic.pop(topic, None)
+
+
+def _further(hops: int) -> int:
+    return min(hops + 1, MOST_CROSSED)
 
 
 def _note(times: dict[int, float], id_: int, now: float) -> None:

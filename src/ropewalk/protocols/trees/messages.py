@@ -6,7 +6,7 @@ from typing import ClassVar
 from ropewalk.protocols.contract import AboutTopic, Contact, Event, OfTopic, Topic
 from ropewalk.protocols.dht.settings import MOST_HOPS
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
-from ropewalk.protocols.trees.settings import MOST_IDS, MOST_SAID
+from ropewalk.protocols.trees.settings import MOST_BEAT, MOST_CROSSED, MOST_IDS, MOST_SAID
 
 Branch = tuple[Topic, int, int, tuple[int, ...]]
 """A topic, who its root is, the root's last beat that has come here, and the events that came lately."""
@@ -163,21 +163,25 @@ def is_sound(message: Message) -> bool:
     """Whether somebody who keeps the rules could have sent it."""
     match message:
         case Graft() | Bear():
-            return message.contacts() <= 3 * MOST_SAID and all(
-                len(ids) <= MOST_IDS for _, _, _, ids in message.branches
-            )
+            counted = all(0 <= beat < MOST_BEAT and len(ids) <= MOST_IDS for _, _, beat, ids in message.branches)
+            return counted and message.contacts() <= 3 * MOST_SAID
         case Prune():
             return len(message.topics) <= MOST_SAID
         case Lack():
             return len(message.ids) <= MOST_IDS
-        case Shed() | Keep():
-            return _is_sound(message.topic, message.event)
-        case Submit():
-            own = message.publisher.id == message.event.publisher
-            return own and 0 <= message.hops <= MOST_HOPS and _is_sound(message.topic, message.event)
+        case Shed() | Submit() | Keep():
+            return _is_carrier(message)
         case Kept() | Accepted():
             return True
 
 
-def _is_sound(topic: int, event: Event) -> bool:
-    return len(event.payload) <= MOST_PAYLOAD and len(event.topics) <= MOST_TOPICS and topic in event.topics
+def _is_carrier(message: Shed | Submit | Keep) -> bool:
+    event = message.event
+    carried = len(event.payload) <= MOST_PAYLOAD and len(event.topics) <= MOST_TOPICS and message.topic in event.topics
+    match message:
+        case Shed():
+            return carried and 0 <= message.hops <= MOST_CROSSED
+        case Submit():
+            return carried and 0 <= message.hops <= MOST_HOPS and message.publisher.id == event.publisher
+        case Keep():
+            return carried

@@ -26,6 +26,14 @@ class Settings:
             )
 
 
+def settings_for(period: float) -> Settings:
+    """The usual ones, where neighbours compare what they have once in so many seconds: several times before it is forgotten."""
+    usual = Settings()
+    return Settings(
+        told=max(usual.told, 8 * period), keep=max(usual.keep, 10 * period), seen=max(usual.seen, 30 * period)
+    )
+
+
 MOST_BRANCHES = 8192  # ours: topics on whose trees a node is; no more are taken on for others
 MOST_CHILDREN = 1024  # ours: on one topic
 MOST_KEPT = 4096  # ours: events that can be had; the oldest go first
@@ -33,4 +41,8 @@ MOST_KEPT_BYTES = 64 * 1_048_576  # likewise
 MOST_SEEN = 65_536  # ours: ids remembered, likewise
 MOST_IDS = 256  # ours: of one topic in one message
 MOST_SAID = 1024  # ours: topics and ids in one message
+MOST_BEAT = 1 << 53  # ours: periods that a root counts; nobody has been one for so long
+MOST_AHEAD = 1 << 20  # ours: of that count, how far another may be ahead at a time
+MOST_REFUSALS = 8  # ours: by parents in a period, after each of which another way is looked for at once
+MOST_CROSSED = 4096  # ours: links that an event says it has crossed; no honest one has
 MOST_SUBMITTED = 1024  # ours: events of a node's own that have yet to get to their homes

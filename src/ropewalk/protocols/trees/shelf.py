@@ -41,11 +41,10 @@ class Shelf(Generic[Key]):
         return self.by_key[key]
 
     def put(self, key: Key, held: Held) -> list[Event]:
-        """Keep one more, as the youngest; what has to go for it."""
-        self._pop(key)
+        """Keep one more, as the youngest; what has to go for it, also what was there under the same key."""
+        gone = [self._pop(key)]
         self.by_key[key] = held
         self.bytes += len(held.event.payload)
-        gone = []
         while self.bytes > MOST_KEPT_BYTES or len(self.by_key) > MOST_KEPT:
             gone.append(self._pop(next(iter(self.by_key))))
         return [event for event in gone if event is not None]

@@ -292,11 +292,11 @@ class Trees:
             return self._pass_down(topic, branch, now, child)
         if branch.parent is None:
             return []
-        return self.links.post(branch.parent, Graft(self.number, (self._said(topic, branch, now),)), now)
+        return self.links.post(branch.parent, Graft(self.number, (self._counted(topic, branch),)), now)
 
     def _pass_down(self, topic: int, branch: Branch, now: float, but: Contact | None = None) -> list[Effect]:
         """Tell all children of the count, but one that is told anyway."""
-        bear = Bear(self.number, (self._said(topic, branch, now),))
+        bear = Bear(self.number, (self._counted(topic, branch),))
         effects: list[Effect] = []
         for contact, _ in branch.children.values():
             if but is None or contact.id != but.id:
@@ -315,8 +315,13 @@ class Trees:
         return effects
 
     def _said(self, topic: int, branch: Branch, now: float) -> messages.Branch:
+        """The count, and what came lately."""
+        return (*self._counted(topic, branch)[:3], self.recent(topic, now))
+
+    def _counted(self, topic: int, branch: Branch) -> messages.Branch:
+        """The count alone, which is passed on at once."""
         root = self.me.id if self.ways.is_root(topic) else branch.root
-        return (topic, root, max(branch.beat, branch.highest), self.recent(topic, now))
+        return (topic, root, max(branch.beat, branch.highest), ())
 
 
 def _parts(branches: Iterable[messages.Branch]) -> Iterator[tuple[messages.Branch, ...]]:

@@ -50,33 +50,88 @@ def _arrivals(node_ids: Longs, state: np.uint64) -> Longs:
     return found
 
 
-@compiled
 def _seated(
     interests: Interests, weights: Floats, arrivals: Ints, samples: int, states: tuple[np.uint64, np.uint64]
 ) -> Ints:
-    node_ids, _, by_node, topics, by_topic, _, _ = interests
-    count = node_ids.size
-    following = np.full(count, NOBODY, np.int32)  # who sits next, clockwise
-    spot = np.zeros(count, np.uint64)
-    anchors = np.empty(count, np.int32)  # those who sit where a hash says, by it
-    anchored = 0
-    there = np.empty(by_topic[-1], np.int32)  # of each topic who has joined, in that order
+    turns = np.empty_like(arrivals)
+    turns[arrivals] = np.arange(arrivals.size, dtype=np.int32)
+    there, before, popular = _arrived(interests, arrivals)
+    # Whom a newcomer sits beside does not depend on where anybody sits. So nodes are numbered anew, those with a topic in
+    # common one after the other: what is compared lies together, and stays in the cache.
+    order = np.argsort(popular, kind="stable").astype(np.int32)
+    number = np.empty_like(order)
+    number[order] = np.arange(order.size, dtype=np.int32)
+    counts = np.diff(interests.by_node)[order]
+    by_node = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    moved = np.repeat(interests.by_node[:-1][order] - by_node[:-1], counts) + np.arange(by_node[-1])
+    found = _beside(
+        interests.node_ids[order],
+        by_node,
+        interests.topics[moved],
+        interests.by_topic,
+        weights,
+        turns[order],
+        number[there],
+        before[moved],
+        samples,
+        states,
+    )
+    beside = np.empty_like(found)
+    beside[order] = np.where(found == NOBODY, NOBODY, order[found])
+    return _listed(_following(interests.node_ids, arrivals, beside), arrivals[0])
+
+
+@compiled
+def _arrived(interests: Interests, arrivals: Ints) -> tuple[Ints, Ints, Ints]:
+    """Of each topic its followers in the order in which they join; how many were before each; and each node's most popular topic."""
+    _, _, by_node, topics, by_topic, _, _ = interests
+    there = np.empty(by_topic[-1], np.int32)
+    before = np.empty(by_topic[-1], np.int32)  # by subscription of a node
+    popular = np.zeros(arrivals.size, np.int32)
     sizes = np.zeros(by_topic.size - 1, np.int64)
-    marks = np.full(by_topic.size - 1, NOBODY, np.int64)
-    asked = np.full(count, NOBODY, np.int64)  # for whom a node was compared last
-    chosen = np.empty(samples, np.int64)
-    for turn in range(count):
-        node = np.int64(arrivals[turn])
-        total = marked(node, by_node, topics, weights, marks)
-        best, best_similarity, best_tie = np.int64(NOBODY), -1.0, np.uint64(0)
-        tie_state = mixed_long(node_ids[node], states[1])
+    for turn in range(arrivals.size):
+        node = arrivals[turn]
+        most = np.int64(-1)
         for place in range(by_node[node], by_node[node + 1]):
             topic = topics[place]
-            known = min(samples, sizes[topic])
-            if known < sizes[topic]:
-                _draw(sizes[topic], known, mixed_long(turn, mixed_long(topic, states[0])), chosen)
+            before[place] = sizes[topic]
+            there[by_topic[topic] + sizes[topic]] = node
+            sizes[topic] += 1
+            members = by_topic[topic + 1] - by_topic[topic]
+            if members > most:
+                most, popular[node] = members, topic
+    return there, before, popular
+
+
+@compiled
+def _beside(
+    node_ids: Longs,
+    by_node: Longs,
+    topics: Ints,
+    by_topic: Longs,
+    weights: Floats,
+    turns: Ints,
+    there: Ints,
+    before: Ints,
+    samples: int,
+    states: tuple[np.uint64, np.uint64],
+) -> Ints:
+    """Who is most similar to each node, of all who are named to it when it joins."""
+    beside = np.full(node_ids.size, NOBODY, np.int32)
+    marks = np.full(by_topic.size - 1, NOBODY, np.int64)
+    asked = np.full(node_ids.size, NOBODY, np.int64)  # for whom a node was compared last
+    chosen = np.empty(samples, np.int64)
+    for node in range(node_ids.size):
+        total = marked(node, by_node, topics, weights, marks)
+        best_similarity, best_tie = -1.0, np.uint64(0)
+        tie_state = mixed_long(node_ids[node], states[1])
+        for place in range(by_node[node], by_node[node + 1]):
+            topic, size = topics[place], int(before[place])
+            known = min(samples, size)
+            if known < size:
+                _draw(size, known, mixed_long(np.int64(turns[node]), mixed_long(topic, states[0])), chosen)
             for which in range(known):
-                member = which if known == sizes[topic] else chosen[which]
+                member = which if known == size else chosen[which]
                 other = np.int64(there[by_topic[topic] + member])
                 if asked[other] == node:
                     continue
@@ -84,18 +139,26 @@ def _seated(
                 found = similarity(node, other, total, by_node, topics, weights, marks)
                 tie = drawn(mixed_long(node_ids[other], tie_state))
                 if found > best_similarity or (found == best_similarity and tie < best_tie):
-                    best, best_similarity, best_tie = other, found, tie
-        if best != NOBODY:
-            _sit_after(best, node, following, spot)
+                    beside[node], best_similarity, best_tie = other, found, tie
+    return beside
+
+
+@compiled
+def _following(node_ids: Longs, arrivals: Ints, beside: Ints) -> Ints:
+    """Who sits next after whom, clockwise, when all have sat down one after the other."""
+    following = np.full(node_ids.size, NOBODY, np.int32)
+    spot = np.zeros(node_ids.size, np.uint64)
+    anchors = np.empty(node_ids.size, np.int32)  # those who sit where a hash says, by it
+    anchored = 0
+    for turn in range(arrivals.size):
+        node = np.int64(arrivals[turn])
+        if beside[node] != NOBODY:
+            _sit_after(np.int64(beside[node]), node, following, spot)
         else:
             spot[node] = np.uint64(node_ids[node]) << ONE
             _sit_by_hash(node, following, spot, anchors, anchored)
             anchored += 1
-        for place in range(by_node[node], by_node[node + 1]):
-            topic = topics[place]
-            there[by_topic[topic] + sizes[topic]] = node
-            sizes[topic] += 1
-    return _listed(following, arrivals[0])
+    return following
 
 
 @compiled

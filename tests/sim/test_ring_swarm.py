@@ -15,6 +15,7 @@ from ropewalk.protocols.trees.events import Events
 
 MANY, AT_ONCE = 20, 10
 FAILED_ONCE = {
+    63: "a home crashed with an event that it had called safe, and was back before its successor took over",
     7: "who comes back and asks the same node for a place is not expected twice",
     16: "an event of several topics goes along all its trees where it is, whichever it came by",
     22: "who looks for the skewed ring is handed on by those who are not on it either",

@@ -241,6 +241,7 @@ class Node:
         self.control.lookups.forget(node)
 
     def _gone(self, node: int, now: float) -> list[Effect]:
+        self.events.gone(node)
         return self.control.ring.gone(node, now) + self.trees.gone(node, now)
 
     def _fire(self, timer: object, now: float) -> list[Effect]:

@@ -30,6 +30,7 @@ from ropewalk.protocols.trees.settings import (
 )
 from ropewalk.protocols.trees.shelf import Held, Shelf
 
+HANDED_BACK = 3  # ours: how often, since it may be lost, or the home not be on its tree yet
 NOT_THERE = "the topic's home could not be reached"
 Key = tuple[int, int]  # topic, event: one of the ways that an event goes
 
@@ -64,7 +65,7 @@ class Events:
     """What one node knows of events."""
 
     __slots__ = (
-        "at_home", "by_topic", "came", "delivered", "follows", "is_alone", "kept", "links", "me", "replicas", "ring", "seen", "settings", "submitted",
+        "at_home", "by_topic", "came", "delivered", "follows", "is_alone", "kept", "kept_for", "links", "me", "replicas", "returned", "ring", "seen", "settings", "submitted",
         "submitted_bytes", "trees",
     )  # fmt: skip
 
@@ -86,6 +87,10 @@ class Events:
         self.seen: dict[int, float] = {}  # what came, and when; oldest first, at most MOST_SEEN
         self.delivered: dict[int, float] = {}  # what was delivered or is of this node's own, likewise
         self.replicas: Shelf[Key] = Shelf()  # what a home has asked this node to keep
+        self.kept_for: dict[Key, int] = {}  # the homes that have asked for these
+        self.returned: dict[
+            Key, int
+        ] = {}  # those whose home was gone: how often they were handed back to who is the home since
         self.at_home: dict[Key, AtHome] = {}  # oldest first, at most MOST_KEPT
         self.submitted: dict[Key, Submission] = {}  # at most MOST_SUBMITTED, and MOST_KEPT_BYTES
         self.submitted_bytes = 0
@@ -172,6 +177,9 @@ class Events:
         """A home asks this node to keep an event."""
         key = (message.topic, message.event.id)
         self.replicas.put(key, Held(message.event, 0, now))
+        self.kept_for[key] = sender.id
+        if len(self.kept_for) > MOST_KEPT:
+            del self.kept_for[next(iter(self.kept_for))]
         return self.links.post(sender, Kept(*key), now)
 
     def is_kept(self, message: Kept, now: float) -> list[Effect]:
@@ -240,6 +248,9 @@ class Events:
         old = now - self.settings.keep
         self._unlist(self.kept.forget(old))
         self.replicas.forget(old)
+        for known in (self.kept_for, self.returned):
+            for key in [key for key in known if key not in self.replicas]:
+                del known[key]
         for key in [key for key, known in self.at_home.items() if known.at <= old]:
             del self.at_home[key]
         _expire(self.seen, now - self.settings.seen)
@@ -251,6 +262,21 @@ class Events:
         effects: list[Effect] = []
         for key in mine:
             effects += self._arrived(self.replicas[key].event, 0, None, now)
+        return effects + self._hand_back(now)
+
+    def gone(self, node: int) -> None:
+        """A home is gone, and may come back without what it had."""
+        self.returned |= {key: 0 for key, home in self.kept_for.items() if home == node}
+
+    def _hand_back(self, now: float) -> list[Effect]:
+        """What was kept for a home that was gone goes to who is the home now, if that sits right before this node."""
+        effects: list[Effect] = []
+        for key, times in list(self.returned.items()):
+            before = self.ring.predecessor
+            if key not in self.replicas or before is None or times >= HANDED_BACK:
+                continue
+            self.returned[key] = times + 1
+            effects += self.links.post(before.contact, Shed(key[0], self.replicas[key].event, 1), now)
         return effects
 
     def _arrived(self, event: Event, hops: int, sender: Contact | None, now: float) -> list[Effect]:

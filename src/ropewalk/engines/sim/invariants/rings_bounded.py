@@ -71,6 +71,7 @@ def _of_events(node: ScribeNode) -> Iterator[Count]:
         yield "bytes of events", shelf.bytes, of_trees.MOST_KEPT_BYTES
     listed = {id_ for known in events.by_topic.values() for id_ in known}
     yield "events listed that are not kept", len(listed - events.kept.by_key.keys()), 0
+    yield "events kept for homes", max(len(events.kept_for), len(events.returned)), 2 * of_trees.MOST_KEPT
     yield "events at home", len(events.at_home), of_trees.MOST_KEPT
     yield "ids", max(len(events.seen), len(events.delivered)), of_trees.MOST_SEEN
     yield "events of its own", len(events.submitted), of_trees.MOST_SUBMITTED

@@ -54,3 +54,17 @@ def test_signals_are_as_they_were_afterwards(usual: list[int]) -> None:
     run(asyncio.sleep(0))
     signal.raise_signal(signal.SIGINT)
     assert usual == [signal.SIGINT]
+
+
+def test_a_call_that_was_given_up_fails_in_silence_and_anything_else_does_not(caplog: pytest.LogCaptureFixture) -> None:
+    async def work() -> None:
+        loop = asyncio.get_running_loop()
+        for error in (ConnectionResetError("reset"), ZeroDivisionError("wrong")):
+            given_up = loop.create_future()
+            given_up.set_exception(error)
+            del given_up
+        await asyncio.sleep(0)
+
+    run(work())
+    assert "wrong" in caplog.text
+    assert "reset" not in caplog.text

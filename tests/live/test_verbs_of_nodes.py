@@ -82,7 +82,7 @@ def test_a_message_is_one_event_whatever_it_says(running) -> None:
     there = address_of(subscriber)
     for message in ("", "two\nlines"):
         done = ropewalk("publish", "news", "--message", message, "--bootstrap", there)
-        assert (done.returncode, "published 1 events." in done.stderr) == (0, True)
+        assert (done.returncode, "published 1 event." in done.stderr) == (0, True)
     assert subscriber.process.wait(20) == 0
     said = {json.loads(line)["payload"] for line in subscriber.out.read_text().splitlines()}
     assert said == {"", "two\nlines"}

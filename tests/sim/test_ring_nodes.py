@@ -14,7 +14,7 @@ from ropewalk.engines.sim.swarm import Early
 from ropewalk.engines.standings import tree_of
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Contact, Event
-from ropewalk.protocols.dht.places import Seat, is_within, place_of, turn
+from ropewalk.protocols.dht.places import Seat, is_within, key_of, place_of, turn
 from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.settings import Settings as RingSettings
 from ropewalk.protocols.links import Links
@@ -214,6 +214,34 @@ def test_who_left_and_comes_back_at_once_has_its_neighbours_at_once() -> None:
     assert node.control.ring.predecessor.contact.id == ids[at - 1]
     (before,) = [each for each in nodes_of(population) if each.me.id == ids[at - 1]]
     assert before.control.ring.successors[0].contact.id == back
+
+
+@pytest.mark.parametrize("of", ["scribe", "magnet"])
+def test_what_a_home_publishes_before_it_leaves_is_there_at_once(of: str) -> None:
+    follower = chance(3, "node", 0)
+    comers = (chance(3, "node", number) for number in range(1, 100))
+    key = key_of(TOPICS[0])
+    home = next(node for node in comers if is_within(place_of(follower), key, place_of(node)))
+    followed = {TOPICS[0]: [follower], TOPICS[1]: [home]}
+    settings = ScribeSettings() if of == "scribe" else MagnetSettings()
+    population = Population(Simulator(Network([WideArea(1)])), followed, settings, 1, {}, PROTOCOLS[of].make)
+
+    def wait(seconds: float) -> None:
+        population.simulator.run(until=population.simulator.now + seconds)
+
+    population.start([follower])
+    population.subscribe(follower, TOPICS[0], ())
+    wait(12.0)
+    population.start([home])
+    population.perform(Act(0.0, home, "publish", event=Event(7, home, (TOPICS[0],), b"x")))
+    wait(0.0)
+    (comer,) = [node for node in nodes_of(population) if node.me.id == home]
+    while comer.events.submitted:
+        wait(0.05)
+    population.perform(Act(0.0, home, "leave"))
+    wait(1.0)  # a tenth of a period
+    (left,) = nodes_of(population)
+    assert 7 in left.events.delivered
 
 
 def test_who_comes_at_the_same_time_as_everybody_else_sits_within_seconds() -> None:

@@ -47,4 +47,4 @@ def command(topics: tuple[str, ...], message: str | None, json_lines: bool, **to
         raise click.exceptions.Exit(128 + stopped)
     if lost:
         raise RunError(f"{lost} of {published} events did not get into all their topics.")
-    say(f"published {published} events.")
+    say(f"published {published} event{'' if published == 1 else 's'}.")

@@ -1,13 +1,16 @@
 """The event loop that live nodes run on: uvloop where it is installed, since connections take a fifth of the memory there."""
 
 import asyncio
+import logging
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
@@ -75,9 +78,23 @@ async def _interruptible(work: Coroutine[Any, Any, T], interrupted: list[int]) -
 
 
 def _factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    try:
+    make = asyncio.new_event_loop
+    with suppress(ImportError):
         import uvloop  # noqa: PLC0415  it is an extra
-    except ImportError:
-        return asyncio.new_event_loop
-    found: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
-    return found
+
+        make = uvloop.new_event_loop
+
+    def made() -> asyncio.AbstractEventLoop:
+        loop = make()
+        loop.set_exception_handler(_take_note)
+        return loop
+
+    return made
+
+
+def _take_note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A call that was given up in the middle of its handshake may still fail, and there is nobody left to be told."""
+    if isinstance(context.get("exception"), OSError) and context.get("future") is not None:
+        log.debug("a call that was given up: %s", context["exception"])
+    else:
+        loop.default_exception_handler(context)

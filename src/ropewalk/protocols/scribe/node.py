@@ -242,7 +242,9 @@ class Node:
 
     def _gone(self, node: int, now: float) -> list[Effect]:
         self.events.gone(node)
-        return self.control.ring.gone(node, now) + self.trees.gone(node, now)
+        before = self.control.ring.predecessor
+        effects = self.control.ring.gone(node, now) + self.trees.gone(node, now)
+        return effects + self.events.take_over(now) if self.control.ring.predecessor != before else effects
 
     def _fire(self, timer: object, now: float) -> list[Effect]:
         match timer:
@@ -320,7 +322,9 @@ class Node:
         effects = self.control.receive(sender, message, now)
         if not seated:
             return effects + self._arrive(now)
-        return effects + self._rerouted(now) if (ring.predecessor, ring.successors[:1]) != before else effects
+        if (ring.predecessor, ring.successors[:1]) == before:
+            return effects
+        return effects + self._rerouted(now) + self.events.take_over(now)
 
     def _rerouted(self, now: float) -> list[Effect]:
         """Somebody else sits before or after this node: ways to homes may be others, and homes, too."""

@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet swarm
+.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet bench-kato swarm
 
 READY := .venv/.ready
 BIN := .venv/bin
@@ -31,6 +31,9 @@ bench-sim: $(READY)  ## how many events a second the simulator handles, beside a
 
 bench-magnet: $(READY)  ## what a configuration of Magnet costs, from 10,000 to 100,000 nodes
 	$(BIN)/python benchmarks/magnet.py
+
+bench-kato: $(READY)  ## what the overlay by interests costs, from 4,000 to 100,000 nodes
+	$(BIN)/python benchmarks/kato.py
 
 SEEDS ?= 0:200
 OF ?= stan

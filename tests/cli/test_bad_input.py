@@ -66,7 +66,10 @@ def test_an_unknown_set(refused) -> None:
 
 def test_an_unknown_protocol(refused, universe: Path) -> None:
     code, said = refused("simulate", "gossip", str(universe))
-    assert (code, said) == (2, "protocol 'gossip' is not known; choose one of: stan, flood, gossipsub, magnet, scribe.")
+    assert (code, said) == (
+        2,
+        "protocol 'gossip' is not known; choose one of: stan, flood, gossipsub, magnet, scribe, kato.",
+    )
 
 
 def test_an_engine_that_cannot_run_it(refused, universe: Path) -> None:
@@ -338,6 +341,12 @@ def test_interrupted_while_real_nodes_run(universe: Path, elsewhere: Path) -> No
         ("magnet --degree 3", "degree is 3.0, but must be from 4.0"),
         ("magnet --samples -1", "samples is -1, but must be from 0"),
         ("magnet --engine live", "engine live is real nodes on this machine"),
+        ("kato --ttl 3", "--ttl plays no part in kato; drop it."),
+        ("kato --bits 100", "bits is 100, but must be a multiple of 64."),
+        ("kato --hashes 0", "hashes is 0, but must be from 1"),
+        ("kato --cover cells --neighbours proof", "--neighbours proof is about bits that a node has not"),
+        ("kato --space price:0:1:4", "--space plays no part: "),
+        ("kato --publish 3 --topics-per-event 2", "--topics-per-event plays no part in kato"),
     ],
 )
 def test_rings_that_make_no_sense(refused, universe: Path, told: str, said: str) -> None:

@@ -17,6 +17,7 @@ from ropewalk.errors import UsageError
 from ropewalk.experiments.run import Executed, execute, settings_of, usual_place
 from ropewalk.protocols.catalogue import Entry
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
+from ropewalk.protocols.kato.settings import NAME as KATO
 from ropewalk.report.page import refuse_unwritable, write_report
 from ropewalk.tables.store import Store
 
@@ -70,6 +71,10 @@ def carry_out(
     run = execute(universe, job, place, overwrite=overwrite, session=session, phase=talk.phase)
     if "connections" in job.keep:
         _say_what_was_not_examined(run)
+    if job.engine == "live" and not job.faults and run.document.get("missed"):
+        say(
+            "nothing was to go wrong, and yet events were missed: too many nodes for this machine, or for what else runs on it?"
+        )
     if report is not None:
         write_report(report, run.document, run.rows)
         say(f"report: {report}")
@@ -110,8 +115,9 @@ def refuse_of_events(job: Order, topics_per_event: int | None) -> None:
     settings = job.settings
     if topics_per_event is not None and not job.events:
         raise UsageError("--topics-per-event plays no part without --publish; add it, or drop --topics-per-event.")
-    if job.events and job.engine == "batch":
-        raise UsageError("--publish needs nodes that send messages; add --engine sim.")
+    if job.engine == "batch":
+        _refuse_in_batch(job, topics_per_event)
+        return
     if job.events and settings.schedule != "timed":
         raise UsageError(f"--publish needs --schedule timed: with {settings.schedule} nothing takes time; drop one.")
     if job.events and settings.rounds <= LEAST_ROUNDS:
@@ -119,6 +125,13 @@ def refuse_of_events(job: Order, topics_per_event: int | None) -> None:
             f"--publish with --rounds {settings.rounds} leaves no time for events: three rounds pass until all are settled,"
             f" two to get what was lost; use more than {LEAST_ROUNDS}."
         )
+
+
+def _refuse_in_batch(job: Order, topics_per_event: int | None) -> None:
+    if job.events and job.protocol != KATO:
+        raise UsageError("--publish needs nodes that send messages; add --engine sim.")
+    if topics_per_event is not None and job.protocol == KATO:
+        raise UsageError(f"--topics-per-event plays no part in {KATO}: an event is in one cell; drop it.")
 
 
 def _say_what_was_not_examined(run: Executed) -> None:

@@ -14,6 +14,7 @@ from ropewalk.errors import UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, ordered
 from ropewalk.protocols.catalogue import PROTOCOLS, Entry, find
 from ropewalk.protocols.dht.runs import OfRuns
+from ropewalk.protocols.kato.settings import Settings as KatoSettings
 from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.stan.settings import NAME, STRICT, WALKING, Settings
 from ropewalk.tables.schema import SUBSCRIPTIONS
@@ -39,6 +40,9 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
 @options.seed
 @options.each(options.of_fields(Settings(), dict.fromkeys(FROM_WORKLOAD, "as the workload says") | OF_ENGINES))
 @options.each(options.of_fields(MagnetSettings(), without=[each.name for each in fields(OfRuns)]))
+@options.each(
+    options.of_fields(KatoSettings(), {"space": "as the workload says"}, without=[each.name for each in fields(OfRuns)])
+)
 @click.option("--strict", is_flag=True, help="Insist on the protocol as printed: refuse what was added to it.")
 @click.option(
     "--partitions",
@@ -46,7 +50,7 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
     help="Tasks to cut the work of engine batch into; changes no result.",
 )
 @of_runs(
-    publish="Events to publish, with --engine sim.",
+    publish="Events to publish, with --engine sim; kato in batch, too.",
     keep=f"Write or count more: {', '.join(KEEPS)} (crashes with batch only).",
 )
 def command(

@@ -6,7 +6,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from ropewalk.measures.summary import HELD, TREES, events_said, fitness_shown
+from ropewalk.measures.summary import HELD, ROUTING, SPREAD, TREES, events_said, fitness_shown
 
 SHARES = ("weakly_connected", "strongly_connected")
 FORMS = {"held_by_nobody": "{:.0f}", "clustering": "{:.3f}"} | dict.fromkeys(SHARES, "{:.1%}")
@@ -21,6 +21,9 @@ def show_run(document: dict[str, Any]) -> None:
     console = Console(highlight=False)
     if "trees" in document:
         _show_trees(console, document)
+        return
+    if "routing" in document:
+        _show_routing(console, document)
         return
     sizes = f"{document['nodes']} nodes, {document['topics']} topics, {document['subscriptions']} subscriptions"
     walked = document["settings"]["knowledge"] == "walks"
@@ -71,6 +74,31 @@ def _show_trees(console: Console, document: dict[str, Any]) -> None:
     console.print(table)
     if "events" in document:
         console.print(events_said(document), soft_wrap=True)
+    console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
+
+
+def _show_routing(console: Console, document: dict[str, Any]) -> None:
+    """What nodes link to, and where events get."""
+    cells = f"{document['topics']} cells, {document['subscriptions']} times wanted"
+    alike = f"{document['routing']['primaries']:.1%} of nodes are primaries"
+    console.print(f"{document['protocol']} in engine {document['engine']}: {document['nodes']} nodes, {cells}; {alike}")
+    table = Table(box=SIMPLE)
+    table.add_column("per node")
+    for words in ("mean", "max"):
+        table.add_column(words, justify="right", no_wrap=True)
+    for name, words in ROUTING.items():
+        table.add_row(words, *(f"{document['routing'][name][point]:.2f}" for point in ("mean", "max")))
+    connections = document["connections"]["final"]
+    table.add_row("connections, either way", f"{connections['mean']:.2f}", f"{connections['max']:.2f}")
+    console.print(table)
+    if "spread" in document:
+        events = Table(box=SIMPLE)
+        events.add_column(f"{document['events']} events, {document['missed']} of {document['expected']} wanted missed")
+        events.add_column("", justify="right", no_wrap=True)
+        for name, words in SPREAD.items():
+            value = document["spread"][name]
+            events.add_row(words, "" if value is None else f"{value:.4f}")
+        console.print(events)
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ropewalk.engines.batch import rings
+from ropewalk.engines.batch import content, rings
 from ropewalk.engines.batch import run as batch
 from ropewalk.engines.contract import FINAL, INITIAL, Engine, Phase, stage_after
 from ropewalk.engines.job import Job, Order, Outcome, run_of
@@ -19,6 +19,7 @@ from ropewalk.errors import InputError, RunError, UsageError
 from ropewalk.measures.summary import Row, summary
 from ropewalk.measures.together import measured
 from ropewalk.protocols.catalogue import PROTOCOLS
+from ropewalk.protocols.kato.settings import NAME as KATO
 from ropewalk.protocols.magnet.settings import NAME as MAGNET
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.frames import struct_of, write_table
@@ -33,6 +34,7 @@ ON_RINGS: dict[Engine, Simulate] = {
     "sim": sim_rings.simulate,
     "live": live_rings.simulate,
 }
+ON_CONTENT: dict[Engine, Simulate] = {"batch": content.simulate}
 LIVE_GATHER = 0.2  # seconds: nodes of a cluster are told what to follow as soon as they run
 LIVE_PERIOD = 5.0  # seconds: somebody waits for all rounds of them
 FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does
@@ -52,6 +54,8 @@ def ordered(universe: Store, protocol: str, engine: Engine, told: dict[str, Any]
         settings = chosen(universe, told, engine, protocol)
         return Job(settings=settings, protocol=protocol, engine=engine, **about)
     about["fitness"] = False  # there are no overlays to be examined
+    if protocol == KATO and told.get("space") is None:
+        told = told | {"space": universe.manifest.defaults.get("space")}
     return Order(settings=of_protocol(protocol, told, engine), protocol=protocol, engine=engine, **about)
 
 
@@ -177,7 +181,8 @@ def execute(
 
 
 def _simulate(job: Order) -> Simulate:
-    return (SIMULATE if isinstance(job, Job) else ON_RINGS)[job.engine]
+    others = ON_CONTENT if job.protocol == KATO else ON_RINGS
+    return (SIMULATE if isinstance(job, Job) else others)[job.engine]
 
 
 def _refuse_deserted(rows: list[Row], stages: list[str]) -> None:

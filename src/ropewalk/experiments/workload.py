@@ -22,6 +22,11 @@ def settings_of(model: Model, rates: Rates) -> dict[str, Any]:
     return {"model": model.name} | parameters | {"rates": asdict(rates)}
 
 
+def _space_of(model: Model) -> dict[str, Any]:
+    """How its events are cut into cells, if they have content."""
+    return {"space": model.space} if isinstance(model, ContentModel) else {}
+
+
 def make_workload(
     model: Model,
     seed: int,
@@ -40,7 +45,7 @@ def make_workload(
         made_by=f"generate {model.name}",
         seed=seed,
         settings=settings,
-        defaults={"overlay": model.overlay, "connectivity": model.connectivity},
+        defaults={"overlay": model.overlay, "connectivity": model.connectivity} | _space_of(model),
     )
     with (
         drafted(out, manifest, overwrite=overwrite) as draft,

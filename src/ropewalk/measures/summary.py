@@ -18,6 +18,22 @@ TREES = {
     "hops": "links from the root, in the mean",
     "depth.p100": "links from the root, at the most",
 }
+ROUTING = {
+    "table": "links in a routing table",
+    "incoming": "links of others besides",
+    "cells": "cells that a node wants",
+    "bits": "bits that are set in its id",
+    "received": "messages of events that come in",
+}
+SPREAD = {
+    "false_positives": "of nodes reached, those that do not want it",
+    "false_positives.by_cell": "... since a cell is larger than a filter",
+    "false_positives.by_bits": "... since bits stand for several cells",
+    "false_negatives": "of nodes that want it, those not reached",
+    "lost": "events that found no way in",
+    "depth": "links to who wants it, in the mean",
+    "messages": "messages for each node reached",
+}
 FITNESS = {
     "weakly_connected": "weakly connected",
     "strongly_connected": "strongly connected",
@@ -52,6 +68,19 @@ def summary(rows: Iterable[Row], first: str, last: str, by_round: list[str]) -> 
             stage: {name: value[f"tree.{name}", stage] for name in TREES}
             | {"load_max": value["relay.load.p100", stage]}
             for stage in stages
+        }
+    if ("routing.table.mean", last) in value:
+        document["routing"] = {
+            name: {"mean": value[f"routing.{name}.mean", last], "max": value[f"routing.{name}.p100", last]}
+            for name in ROUTING
+        } | {"primaries": value["routing.primaries", last]}
+    if ("spread.events", last) in value:
+        document |= {
+            "events": int(value["spread.events", last]),
+            "expected": int(value["spread.wanted", last]),
+            "delivered": int(value["spread.delivered", last]),
+            "missed": int(value["spread.wanted", last] - value["spread.delivered", last]),
+            "spread": {name: value.get((f"spread.{name}", last)) for name in SPREAD},
         }
     if ("delivery.count", last) in value:
         document |= {"delivered": int(value["delivery.count", last]), "duplicates": int(value["delivery.copies", last])}

@@ -14,7 +14,9 @@ from ropewalk.measures.improvement import improvement
 from ropewalk.measures.physical import physical_graph
 from ropewalk.measures.relays import relays
 from ropewalk.measures.resilience import resilience
+from ropewalk.measures.routing import routing
 from ropewalk.measures.sent import sent
+from ropewalk.measures.spreads import spreads
 from ropewalk.measures.traffic import traffic
 from ropewalk.measures.trees import trees
 from ropewalk.tables.session import Session, at_once
@@ -25,6 +27,8 @@ ALWAYS: dict[str, tuple[Measure, ...]] = {
     "overlays": (traffic,),
     "trees": (trees,),
     "relays": (relays,),
+    "routing": (routing,),
+    "spreads": (spreads,),
 }
 EXAMINED: dict[str, tuple[Measure, ...]] = {"overlays": (fitness, ks, changes)}
 KEPT: dict[str, tuple[Measure, ...]] = {

@@ -2,6 +2,9 @@
 
 from ropewalk.errors import UsageError
 from ropewalk.papers.contract import Claim
+from ropewalk.papers.kato import bounds, completeness, figures_3_4, preparation, twitter
+from ropewalk.papers.kato import figure_2 as kato_figure_2
+from ropewalk.papers.kato import figure_6 as kato_figure_6
 from ropewalk.papers.magnet import (
     adaptivity,
     figure_2,
@@ -102,6 +105,17 @@ CLAIMS: dict[str, Claim] = {
         seats.REJOIN,
         adaptivity.FIXED_DEGREE,
         seats.VIEWS,
+        kato_figure_2.DEPTH,
+        kato_figure_2.TABLE,
+        figures_3_4.POSITIVES,
+        figures_3_4.TABLES,
+        bounds.CLAIM,
+        completeness.CLAIM,
+        kato_figure_6.CLAIM,
+        twitter.SKEWED,
+        twitter.FRIENDS,
+        twitter.MESSAGES,
+        preparation.CLAIM,
     )
 }
 

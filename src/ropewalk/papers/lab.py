@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ropewalk.engines.batch.content_sweep import ContentPoint, content_swept
 from ropewalk.engines.batch.sweep import Point, swept
 from ropewalk.engines.contract import Engine, Keep, Phase
 from ropewalk.engines.job import Job, run_of
@@ -28,7 +29,7 @@ from ropewalk.papers.nodes import NodesRun, nodes_run
 from ropewalk.papers.traces import TRACES, files_of
 from ropewalk.protocols.stan.kernel import Members
 from ropewalk.tables.frames import read_table
-from ropewalk.tables.schema import SUBSCRIPTIONS
+from ropewalk.tables.schema import NAMES, SUBSCRIPTIONS, TOPICS
 from ropewalk.tables.session import Session
 from ropewalk.tables.store import Store, digest_of
 from ropewalk.universes.interests import Interests, gather
@@ -36,6 +37,7 @@ from ropewalk.universes.sample import Cut
 from ropewalk.workloads.contract import Model
 
 T = TypeVar("T")
+P = TypeVar("P", Point, ContentPoint)
 Longs = NDArray[np.int64]
 Swept = dict[tuple[str, str], float]
 """What was measured of one run, by measure and stage."""
@@ -182,14 +184,24 @@ class Lab:
 
         Those that were run before are not run again.
         """
-        known = {
-            point.name: digest_of([*tables, point.name, *map(repr, (point.model, point.rates, point.plan))])
-            for point in points
-        }
+        return self._sweep(swept, title, points, tables)
+
+    def content_sweep(self, title: str, points: Sequence[ContentPoint], tables: Sequence[str]) -> dict[str, Swept]:
+        """The same of the overlay by interests."""
+        return self._sweep(content_swept, title, points, tables)
+
+    def _sweep(
+        self,
+        sweep: Callable[[Session, Sequence[P]], dict[str, Any]],
+        title: str,
+        points: Sequence[P],
+        tables: Sequence[str],
+    ) -> dict[str, Swept]:
+        known = {point.name: digest_of([*tables, repr(point)]) for point in points}
         fresh = [point for point in points if known[point.name] not in self._swept]
         if fresh:
             with self.phase(f"{title}: {len(fresh)} runs"):
-                found = swept(self.spark, fresh)
+                found = sweep(self.spark, fresh)
                 try:
                     rows = measured(self.spark, {table: found[table] for table in tables}, examined=False)
                 finally:
@@ -226,6 +238,14 @@ class Lab:
         members = members_of(self.spark, store)
         topics = np.repeat(np.arange(members.topics.size), np.diff(members.offsets))
         return np.unique(members.ids, return_inverse=True)[1].astype(np.int64), topics
+
+    def counted(self, store: Store) -> tuple[list[int], dict[str, float]]:
+        """How many each node of a store follows, and the publication rates of topics, by name, where they are known."""
+        followed = read_table(self.spark, store, SUBSCRIPTIONS).groupBy("node").count().collect()
+        rates = read_table(self.spark, store, TOPICS).filter("rate is not null")
+        topics = read_table(self.spark, store, NAMES).filter("kind = 'topic'").withColumnRenamed("id", "topic")
+        named = rates.join(topics, "topic").collect()
+        return [row["count"] for row in followed], {row["name"]: row["rate"] for row in named}
 
     def lacking(self, *traces: str) -> tuple[str, ...]:
         """A sentence for the traces that are not there; none if all are."""

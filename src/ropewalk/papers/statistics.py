@@ -28,6 +28,18 @@ def ks_distance(first: ArrayLike, second: ArrayLike) -> float:
     return float(np.abs(shares[0] - shares[1]).max())
 
 
+def spearman(first: ArrayLike, second: ArrayLike) -> float:
+    """How well one sample's order tells the other's: the correlation of ranks, equal values sharing theirs."""
+    a, b = (_ranks(np.asarray(sample, np.float64)) for sample in (first, second))
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _ranks(sample: Floats) -> Floats:
+    _, places, counts = np.unique(sample, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return np.asarray((ends - (counts - 1) / 2)[places], np.float64)
+
+
 def laid_out(histogram: Mapping[float, int]) -> Floats:
     """All values of a histogram, each as often as it occurs, ascending."""
     values = sorted(histogram)

@@ -42,6 +42,13 @@ TRACES: dict[str, Trace] = {
         rule="wikipedia",
         population="seeds",
     ),
+    "twitter": Trace(
+        title="Twitter follows",
+        source=Edges(sep="\\t"),
+        files=("follows.tsv.gz",),
+        rule="livejournal",
+        population="closed",
+    ),
     "github": Trace(
         title="GitHub watches",
         source=Edges(sep=":"),

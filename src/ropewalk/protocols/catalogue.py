@@ -15,6 +15,7 @@ from ropewalk.protocols.discovery import messages as discovery_messages
 from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import messages as event_messages
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
+from ropewalk.protocols.kato import settings as kato
 from ropewalk.protocols.magnet import messages as magnet_messages
 from ropewalk.protocols.magnet import settings as magnet
 from ropewalk.protocols.magnet.node import Node as MagnetNode
@@ -174,6 +175,12 @@ PROTOCOLS = {
             make=_scribe,
             variants={"given": _on_ring(ScribeNode, scribe.Settings())},
             messages=(*get_args(ring_messages.Message), *get_args(tree_messages.Message)),
+        ),
+        Entry(
+            name=kato.NAME,
+            sentence="links by which interests cover which, told by Bloom filters of what is wanted (Kato et al.)",
+            engines=("batch",),
+            settings=kato.Settings,
         ),
     )
 }

@@ -205,6 +205,58 @@ RELAYS = Table(
     references=(_OF_A_RUN, Reference(("run", "stage", "node"), "views", ("run", "stage", "node"))),
 )
 
+ROUTING = Table(
+    name="routing",
+    row_is=(
+        "one node's routing table at one stage: how many cells it wants and bits its id has, its links by kind, nodes that hold it"
+        " and that it does not hold (incoming), links to who wants the same (ring), how many these are with itself (alike), whether"
+        " it stands for them (primary), messages of events that came to it, and events among them that it does not want"
+    ),
+    key=("run", "stage", "node"),
+    columns={
+        "run": "string",
+        "stage": "string",
+        "node": "long",
+        "cells": "long",
+        "bits": "long",
+        "covering": "long",
+        "covered": "long",
+        "neighbours": "long",
+        "incoming": "long",
+        "ring": "long",
+        "alike": "long",
+        "primary": "boolean",
+        "received": "long",
+        "unwanted": "long",
+    },
+    references=(_OF_A_RUN, Reference(("run", "stage", "node"), "views", ("run", "stage", "node"))),
+)
+
+SPREADS = Table(
+    name="spreads",
+    row_is=(
+        "one event of the batch engine: nodes that want it, those of them that it reached, nodes that it reached though they do not"
+        " want it, since it is in a cell of theirs (by_cell) or only has bits of theirs (by_bits), links to those that want it"
+        " (depth: summed up; deepest), messages in all, those of them that brought it to the first that matches (routed), and"
+        " whether there was no way to one (lost)"
+    ),
+    key=("run", "event"),
+    columns={
+        "run": "string",
+        "event": "long",
+        "wanted": "long",
+        "delivered": "long",
+        "by_cell": "long",
+        "by_bits": "long",
+        "depth": "long",
+        "deepest": "long",
+        "messages": "long",
+        "routed": "long",
+        "lost": "boolean",
+    },
+    references=(_OF_A_RUN, Reference(("run", "event"), "publications", ("run", "event"))),
+)
+
 CRASHES = Table(
     name="crashes",
     row_is=(
@@ -301,6 +353,8 @@ TABLES: dict[str, Table] = {
         OVERLAYS,
         TREES,
         RELAYS,
+        ROUTING,
+        SPREADS,
         CRASHES,
         LINKS,
         CONNECTIONS,

@@ -47,8 +47,26 @@ class LocalModel(Protocol):
 class ContentModel(Model, Protocol):
     """A model whose nodes also say what they want of a topic's events."""
 
+    @property
+    def space(self) -> str:
+        """How such events are cut into cells, in words of `protocols.content.spaces`: a default for whoever simulates it."""
+
     def filters(self, spark: SparkSession, seed: int) -> DataFrame:
         """Rows (node_key, filter, attribute, low, high, value), the same for any number of partitions."""
+        ...
+
+
+class LocalContentModel(Protocol):
+    """One of these that a task can make alone; its first attribute has the words `TOPIC_KEY-INDEX`."""
+
+    topic_key: ClassVar[str]
+
+    @property
+    def space(self) -> str:
+        """As `ContentModel` has it."""
+
+    def all_filters(self, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """All filters: of each the index of its node, and where every attribute begins and ends; of words, their index."""
         ...
 
 

@@ -5,7 +5,8 @@ into cells, stocks by ranges of price. Subscriptions are uniform, or "distribute
 paper says neither what x is nor how many stocks, prices or subscriptions there are, so the sizes here are ours.
 
 A filter starts from one point of the event space: a cell is drawn by the law, then a price in it. The range of prices
-lies around that point, moved where it would stick out at either end.
+lies around that point. It has a fixed width, and is moved where it would stick out at either end; or both of its ends are
+drawn, uniformly between the point and the end of all prices.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,12 +30,15 @@ Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
 Law = Literal["rank", "pdf", "ccdf", "uniform"]
+Ranges = Literal["fixed", "random"]
+CHOICES: dict[str, tuple[str, ...]] = {"law": get_args(Law), "ranges": get_args(Ranges)}
 
 LARGEST = 10_000_000  # of nodes
 MOST_CELLS = 1_000_000  # each task holds the popularity of every cell
 MOST_FILTERS = 1000  # of a node
 PRICES = 100.0  # prices run from 0 to here; the unit is of no account
 STEEPEST = 8.0
+RANDOM = -1.0  # no width
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +53,12 @@ class StockQuotes:
     stocks: int = parameter("How many stocks.", default=64)
     price_cells: int = parameter("How many cells the prices of a stock are cut into.", default=16)
     filters_per_node: int = parameter("How many (stock, low, high) a node wants.", default=4)  # ours: a small portfolio
+    # Ours: what most people want is narrow. Random ones contain each other, as the paper's hierarchy needs.
+    ranges: Ranges = parameter("Whether ranges of prices are of one width, or have random ends.", default="fixed")
+    # Ours: "subscriptions distributed according to a law" may mean whole ones, or where they lie.
+    alike: bool = parameter("Whether all that start from one cell want the same range.", default=False)
     # Ours: two cells wide, so that a filter touches two or three.
-    width: float = parameter("Of a range of prices, as a share of all prices.", default=0.125)
+    width: float = parameter("Of a fixed range of prices, as a share of all prices.", default=0.125)
     # Ours: the reading under which every exponent the paper mentions makes sense.
     law: Law = parameter(
         "How popular the cell of rank x is: x^-exponent (rank), the integral of x^-exponent from x to x + 1 (pdf),"
@@ -58,6 +66,7 @@ class StockQuotes:
         default="rank",
     )
     exponent: float = parameter("Of the popularity of cells: a (Kato IV: 1 to 4; VI: 0.6719 and 0.3294).", default=1.0)
+    topic_key: ClassVar[str] = "stock"
     overlay: str = "fixed"  # ours: what StaN would build on the stocks as topics
     connectivity: float = 0.99  # likewise
 
@@ -67,8 +76,9 @@ class StockQuotes:
         refuse_unless(1, MOST_FILTERS, filters_per_node=self.filters_per_node)
         refuse_unless(0.01, STEEPEST, exponent=self.exponent)
         refuse_unless(0.0, 1.0, width=self.width)
-        if self.law not in get_args(Law):
-            raise UsageError(f"law is {self.law!r}, but must be one of: {', '.join(get_args(Law))}.")
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise UsageError(f"{name} is {getattr(self, name)!r}, but must be one of: {', '.join(allowed)}.")
         if self.cells > MOST_CELLS:
             raise UsageError(f"stocks times price-cells is {self.cells}, but must be at most {MOST_CELLS}.")
 
@@ -76,6 +86,18 @@ class StockQuotes:
     def cells(self) -> int:
         """How many cells the event space has."""
         return self.stocks * self.price_cells
+
+    @property
+    def space(self) -> str:
+        """How its events are cut into cells, in words of `protocols.content.spaces`."""
+        return f"stock,price:0:{PRICES:g}:{self.price_cells}"
+
+    def all_filters(self, seed: int) -> tuple[Longs, Floats, Floats]:
+        """All filters at once: of each its node, and where stock and price begin and end; the keys are `node-` and `stock-INDEX`."""
+        _, stocks, lows, highs, _ = self.wanted(np.arange(self.nodes), seed)
+        nodes = np.repeat(np.arange(self.nodes), self.filters_per_node)
+        named = stocks.astype(np.float64)
+        return nodes, np.stack((named, lows), axis=1), np.stack((named, highs), axis=1)
 
     def subscriptions(self, spark: SparkSession, seed: int) -> DataFrame:
         """One row (node_key, topic_key) for each stock that a node has a filter on."""
@@ -99,9 +121,10 @@ class StockQuotes:
 
     def wanted(self, nodes: Longs, seed: int) -> tuple[Longs, Longs, Floats, Floats, NDArray[np.bool_]]:
         """The filters of some nodes, one after the other: cell, stock, low, high, and whether the stock is a new one."""
-        states = stream(seed, "stock rank"), stream(seed, "stock cell"), stream(seed, "stock price")
+        states = tuple(stream(seed, f"stock {what}") for what in ("rank", "cell", "price", "low", "high"))
         sizes = (self.price_cells, self.filters_per_node)
-        return _drawn(nodes, self.popularity(), sizes, self.width * PRICES, PRICES, states)
+        width = self.width * PRICES if self.ranges == "fixed" else RANDOM
+        return _drawn(nodes, self.popularity(), sizes, (width, PRICES), self.alike, states)
 
     def popularity(self) -> Floats:
         """How likely it is that a filter starts from a cell up to this rank."""
@@ -145,12 +168,13 @@ def _drawn(
     nodes: Longs,
     popularity: Floats,
     sizes: tuple[int, int],
-    width: float,
-    prices: float,
-    states: tuple[np.uint64, np.uint64, np.uint64],
+    widths: tuple[float, float],
+    alike: bool,
+    states: tuple[np.uint64, ...],
 ) -> tuple[Longs, Longs, Floats, Floats, NDArray[np.bool_]]:
     price_cells, filters = sizes
-    rank_state, cell_state, price_state = states
+    width, prices = widths
+    rank_state, cell_state, price_state, low_state, high_state = states
     rows = nodes.size * filters
     cells, stocks = np.empty(rows, np.int64), np.empty(rows, np.int64)
     lows, highs = np.empty(rows), np.empty(rows)
@@ -159,10 +183,16 @@ def _drawn(
         node, number = nodes[row // filters], row % filters
         rank = drawn_by(popularity, mixed_long(number, mixed_long(node, cell_state)))
         cell = permuted(rank, popularity.size, rank_state)
-        within = unit(mixed_long(number, mixed_long(node, price_state)))
+        who, what = (cell, np.int64(0)) if alike else (node, np.int64(number))  # whose chances decide
+        within = unit(mixed_long(what, mixed_long(who, price_state)))
         price = (cell % price_cells + within) * prices / price_cells
-        low = max(min(price - width / 2, prices - width), 0.0)
-        cells[row], stocks[row], lows[row], highs[row] = cell, cell // price_cells, low, min(low + width, prices)
+        cells[row], stocks[row] = cell, cell // price_cells
+        if width < 0:
+            lows[row] = price * unit(mixed_long(what, mixed_long(who, low_state)))
+            highs[row] = price + (prices - price) * unit(mixed_long(what, mixed_long(who, high_state)))
+        else:
+            lows[row] = max(min(price - width / 2, prices - width), 0.0)
+            highs[row] = min(lows[row] + width, prices)
         for earlier in range(row - number, row):
             if stocks[earlier] == stocks[row]:
                 first[row] = False

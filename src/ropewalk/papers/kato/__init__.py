@@ -1,0 +1,1 @@
+"""The claims of Kato et al., one module per figure or section."""

@@ -1,0 +1,127 @@
+"""What an event says, and what somebody wants of it: conditions on named attributes, all of which must hold.
+
+Paper: Kato et al. section III, definitions 1 to 3 (filters, coverage, mergers). Definition 2 is printed the wrong way round
+(it lets the smaller filter cover the larger); its text and its figures mean what stands here.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from ropewalk.errors import UsageError
+
+Value = float | str
+Content = tuple[tuple[str, Value], ...]
+"""What an event says: attributes by name, in the order of their names."""
+
+MOST_ATTRIBUTES = 16  # ours: of a space, and so of an event
+MOST_NAME = 64  # ours, characters
+MOST_VALUE = 256  # ours, characters
+
+
+class Range(NamedTuple):
+    """Numbers from `low` to `high`, both of them included."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+
+Condition = Range | str
+"""A number within a range, or a word."""
+
+
+class Filter(NamedTuple):
+    """What somebody wants: every condition holds. Without any, all events."""
+
+    conditions: tuple[tuple[str, Condition], ...] = ()  # in the order of their names, none twice
+
+    def matches(self, content: Mapping[str, Value]) -> bool:
+        """Whether an event is wanted."""
+        return all(name in content and _holds(condition, content[name]) for name, condition in self.conditions)
+
+    def covers(self, other: "Filter") -> bool:
+        """Whether all that the other wants is wanted here, too (definition 2)."""
+        theirs = dict(other.conditions)
+        return all(name in theirs and _contains(condition, theirs[name]) for name, condition in self.conditions)
+
+    def intersects(self, other: "Filter") -> bool:
+        """Whether there can be an event that both want."""
+        return met(self, other) is not None
+
+
+def met(one: Filter, other: Filter) -> Filter | None:
+    """What both want; None if there is nothing."""
+    found = dict(one.conditions)
+    for name, condition in other.conditions:
+        both = _both(found[name], condition) if name in found else condition
+        if both is None:
+            return None
+        found[name] = both
+    return Filter(tuple(sorted(found.items())))
+
+
+def merged(filters: Iterable[Filter]) -> Filter:
+    """The smallest filter that covers all of these (definition 3): conditions that all have, widened."""
+    first, *others = filters
+    found = dict(first.conditions)
+    for other in others:
+        theirs = dict(other.conditions)
+        widened = {name: _either(found[name], theirs[name]) for name in found if name in theirs}
+        found = {name: condition for name, condition in widened.items() if condition is not None}
+    return Filter(tuple(sorted(found.items())))
+
+
+def content_of(said: Mapping[str, object]) -> Content:
+    """What an event says, checked."""
+    found: dict[str, Value] = {}
+    if len(said) > MOST_ATTRIBUTES:
+        raise UsageError(f"an event has {len(said)} attributes, but must have at most {MOST_ATTRIBUTES}.")
+    for name, value in said.items():
+        check_name(name)
+        found[name] = _checked(name, value)
+    return tuple(sorted(found.items()))
+
+
+def check_name(name: object) -> None:
+    """Refuse what can be no attribute's name."""
+    if not isinstance(name, str) or not name.isidentifier() or len(name) > MOST_NAME:
+        raise UsageError(f"attribute {name!r} must be a name of at most {MOST_NAME} letters, digits and underscores.")
+
+
+def _checked(name: str, value: object) -> Value:
+    if isinstance(value, str) and len(value) <= MOST_VALUE:
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    raise UsageError(f"attribute {name} must be a finite number or at most {MOST_VALUE} characters.")
+
+
+def _holds(condition: Condition, value: Value) -> bool:
+    if isinstance(condition, str):
+        return condition == value
+    return not isinstance(value, str) and condition.low <= value <= condition.high
+
+
+def _contains(one: Condition, other: Condition) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return one.low <= other.low and other.high <= one.high
+
+
+def _both(one: Condition, other: Condition) -> Condition | None:
+    if isinstance(one, str) or isinstance(other, str):
+        return one if one == other else None
+    low, high = max(one.low, other.low), min(one.high, other.high)
+    return Range(low, high) if low <= high else None
+
+
+def _either(one: Condition, other: Condition) -> Condition | None:
+    """Both and what lies between; None if only no condition at all covers them."""
+    if isinstance(one, str) or isinstance(other, str):
+        return one if one == other else None
+    return Range(min(one.low, other.low), max(one.high, other.high))

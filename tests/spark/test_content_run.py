@@ -1,0 +1,144 @@
+"""The overlay by interests end to end on small universes: tables, measures, sweeps, and topics in place of filters."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from ropewalk.engines.batch.content import digest_of, run_here
+from ropewalk.engines.batch.content_sweep import ContentPoint, content_swept
+from ropewalk.engines.contents import contents_in
+from ropewalk.engines.job import Order
+from ropewalk.errors import UsageError
+from ropewalk.experiments.run import Executed, command_of, execute, ordered
+from ropewalk.experiments.workload import make_workload
+from ropewalk.measures.together import measured
+from ropewalk.protocols.content.filters import Filter
+from ropewalk.tables.frames import problems_of, read_table
+from ropewalk.tables.schema import FILTERS, PUBLICATIONS, ROUTING, SPREADS, VIEWS
+from ropewalk.tables.session import Session
+from ropewalk.tables.store import Store
+from ropewalk.workloads.multi_modal import MultiModal
+from ropewalk.workloads.stock_quotes import StockQuotes
+
+QUOTES = StockQuotes(nodes=200, stocks=12, price_cells=8, ranges="random", filters_per_node=2, law="rank")
+TOPICS = MultiModal(nodes=80, topics=20, categories=4, subscriptions_per_node=4.0)
+
+
+def made(spark: Session, model: StockQuotes | MultiModal, path: Path) -> Store:
+    make_workload(model, 3, path, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
+    return Store.open(path)
+
+
+@pytest.fixture(scope="module")
+def quotes(spark: Session, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return made(spark, QUOTES, tmp_path_factory.mktemp("quotes") / "universe")
+
+
+def asked(universe: Store, parts: int | None = None, events: int = 300, **told) -> Order:
+    return ordered(universe, "kato", "batch", told, seed=3, partitions=parts, events=events)
+
+
+def executed(spark: Session, universe: Store, out: Path, job: Order) -> Executed:
+    return execute(universe, job, out, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
+
+
+@pytest.fixture(scope="module")
+def usual(spark: Session, quotes: Store, tmp_path_factory: pytest.TempPathFactory) -> Executed:
+    return executed(spark, quotes, tmp_path_factory.mktemp("usual") / "run", asked(quotes))
+
+
+def test_a_run_is_sound_and_says_what_events_came_to(spark: Session, quotes: Store, usual: Executed) -> None:
+    store = Store.open(Path(usual.document["out"]))
+    assert problems_of(spark, store.path) == []
+    rows = read_table(spark, store, SPREADS).collect()
+    assert len(rows) == 300
+    document = usual.document
+    assert document["expected"] == sum(row.wanted for row in rows)
+    assert document["delivered"] == sum(row.delivered for row in rows)
+    reached = sum(row.delivered + row.by_cell + row.by_bits for row in rows)
+    spread = document["spread"]
+    assert spread["false_positives"] == pytest.approx(sum(row.by_cell + row.by_bits for row in rows) / reached)
+    assert spread["false_positives"] == pytest.approx(
+        spread["false_positives.by_cell"] + spread["false_positives.by_bits"]
+    )
+    assert spread["messages"] == pytest.approx(sum(row.messages for row in rows) / reached)
+    tables = read_table(spark, store, ROUTING).collect()
+    held = {row.node: row.lvs for row in read_table(spark, store, VIEWS).collect()}
+    assert {row.node: row.covering + row.covered + row.neighbours + row.ring for row in tables} == held
+    assert sum(row.unwanted for row in tables) == sum(row.by_cell + row.by_bits for row in rows)
+    assert document["routing"]["table"]["mean"] == pytest.approx(sum(held.values()) / len(held))
+
+
+def test_who_is_said_to_want_an_event_is_who_has_a_filter_for_it(
+    spark: Session, quotes: Store, usual: Executed
+) -> None:
+    """The oracle: every filter against every event, as words and numbers."""
+    store = Store.open(Path(usual.document["out"]))
+    wanted: dict[tuple[int, int], dict[str, tuple]] = {}
+    for row in read_table(spark, quotes, FILTERS).collect():
+        wanted.setdefault((row.node, row["filter"]), {})[row.attribute] = (row.low, row.high, row.value)
+    counts = {row.event: row.wanted for row in read_table(spark, store, SPREADS).collect()}
+    for event in read_table(spark, store, PUBLICATIONS).collect():
+        said = json.loads(event.content)
+        nodes = {
+            node
+            for (node, _), on in wanted.items()
+            if on["stock"][2] == said["stock"] and on["price"][0] <= said["price"] <= on["price"][1]
+        }
+        assert event.publisher in nodes
+        assert counts[event.event] == len(nodes) - 1
+
+
+def test_tasks_change_no_result_and_the_command_repeats_it(
+    spark: Session, quotes: Store, usual: Executed, tmp_path: Path
+) -> None:
+    run = executed(spark, quotes, tmp_path / "run", asked(quotes, parts=1))
+    assert (run.document["digest"], run.rows) == (usual.document["digest"], usual.rows)
+    told = command_of(quotes, asked(quotes, cover="cells", hashes=3))
+    assert told.startswith("ropewalk simulate kato UNIVERSE --seed 3 --hashes 3 --cover cells")
+    assert told.endswith("--publish 300 --topics-per-event 1")
+
+
+def test_links_for_every_cell_miss_nothing_and_pass_on_no_bits(spark: Session, quotes: Store, tmp_path: Path) -> None:
+    run = executed(spark, quotes, tmp_path / "run", asked(quotes, cover="cells"))
+    assert run.document["missed"] == 0
+    assert run.document["spread"]["false_positives.by_bits"] == 0
+
+
+def test_a_topic_is_a_cell_where_there_are_no_filters(spark: Session, tmp_path: Path) -> None:
+    universe = made(spark, TOPICS, tmp_path / "topics")
+    run = executed(spark, universe, tmp_path / "run", asked(universe, cover="cells"))
+    assert run.document["missed"] == 0
+    assert run.document["spread"]["false_positives"] == 0  # all of a topic is wanted
+    assert run.document["topics"] <= 20
+    with pytest.raises(UsageError, match="has no filters, so each topic is a cell"):
+        executed(spark, universe, tmp_path / "other", asked(universe, space="price:0:1:4"))
+
+
+def test_a_space_can_be_told(spark: Session, quotes: Store, tmp_path: Path) -> None:
+    assert quotes.manifest.defaults["space"] == "stock,price:0:100:8"
+    coarse = contents_in(spark, quotes, "stock:4,price:0:100:2")
+    assert coarse.interests.topic_ids.size <= 8
+    own = contents_in(spark, quotes, "")
+    assert own.space is not None
+    assert [each.intervals for each in own.space.attributes] == [16, 12]  # price, stock
+    assert len(own.space.cells_of(Filter())) == 16 * 12
+    with pytest.raises(UsageError, match=r"do not fit --space 'stock:0'"):
+        contents_in(spark, quotes, "stock:0")
+
+
+def test_a_sweep_is_the_same_as_single_runs(spark: Session, quotes: Store, usual: Executed) -> None:
+    point = ContentPoint(name="one", model=QUOTES, settings=asked(quotes).settings, seed=3, events=300)
+    contents = point.contents()
+    overlay, _ = run_here(contents, point.settings, 0, 3)
+    assert digest_of(contents, overlay) == usual.document["digest"]
+    found = content_swept(spark, [point])
+    rows = measured(spark, {name: found[name] for name in ("routing", "spreads")}, examined=False)
+    found["rows"].unpersist()
+    swept = {(row["measure"], row["group"]): row["value"] for row in rows}
+    stored = {
+        (measure, group): value for measure, group, value in usual.rows if measure.startswith(("routing", "spread"))
+    }
+    assert swept == stored

@@ -1,0 +1,203 @@
+"""Filters, as people write them and as nodes compare them, and the cells that they touch."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ropewalk.errors import UsageError
+from ropewalk.protocols.content.expressions import filters_of
+from ropewalk.protocols.content.filters import Content, Filter, Range, content_of, merged, met
+from ropewalk.protocols.content.kernel import cells_of, filter_of, touched
+from ropewalk.protocols.content.spaces import MOST_CELLS, Attribute, Space, space_of
+
+WORDS = ("ABC", "KLM", "XYZ")
+NUMBERS = st.floats(-20.0, 120.0, allow_nan=False)
+RANGES = st.tuples(NUMBERS, NUMBERS).map(lambda ends: Range(min(ends), max(ends)))
+SPACES = st.sampled_from(
+    [
+        "stock=ABC|KLM|XYZ,price:0:100:16",
+        "stock:7,price:0:100:5",
+        "price:0:100:16,stock:4,volume:0:1:3",
+        "price:0:100:16,stock:4,volume:0:1:3,curve:7",
+        "price:0:100:1,stock:4,curve:9",
+    ]
+).map(space_of)
+
+
+@st.composite
+def filters(draw: st.DrawFn) -> Filter:
+    """On stock and price, either or both."""
+    found: dict[str, Range | str] = {}
+    if draw(st.booleans()):
+        found["price"] = draw(RANGES)
+    if draw(st.booleans()):
+        found["stock"] = draw(st.sampled_from(WORDS))
+    return Filter(tuple(sorted(found.items())))
+
+
+@st.composite
+def contents(draw: st.DrawFn) -> dict[str, float | str]:
+    return {
+        "price": draw(NUMBERS),
+        "stock": draw(st.sampled_from((*WORDS, "other"))),
+        "volume": draw(st.floats(0.0, 1.0)),
+    }
+
+
+@given(filters(), filters(), contents())
+def test_covering_and_intersecting_say_what_events_can_match(one: Filter, other: Filter, said: dict) -> None:
+    if one.covers(other) and other.matches(said):
+        assert one.matches(said)
+    both = met(one, other)
+    assert one.intersects(other) == other.intersects(one) == (both is not None)
+    assert (both is not None and both.matches(said)) == (one.matches(said) and other.matches(said))
+
+
+@given(st.lists(filters(), min_size=1, max_size=5), contents())
+def test_a_merger_covers_all_that_it_is_made_of(many: list[Filter], said: dict) -> None:
+    whole = merged(many)
+    assert all(whole.covers(each) for each in many)
+    assert whole.matches(said) or not any(each.matches(said) for each in many)
+
+
+@given(SPACES, filters(), contents())
+def test_whatever_matches_a_filter_lies_in_a_cell_that_it_touches(space: Space, wanted: Filter, said: dict) -> None:
+    known = {each.name: said[each.name] for each in space.attributes}
+    cell = space.cell_of(known)
+    cells = space.cells_of(wanted)
+    assert len(set(cells)) == len(cells) <= space.cells
+    if wanted.matches(known):
+        assert cell in cells
+
+
+@given(SPACES, st.lists(st.tuples(filters(), contents()), min_size=1, max_size=4))
+def test_arrays_touch_the_same_cells(space: Space, many: list[tuple[Filter, dict]]) -> None:
+    words = {"stock": sorted((*WORDS, "other"))}
+
+    def coded(value: float | str) -> float:
+        return float(words["stock"].index(value)) if isinstance(value, str) else value
+
+    lows, highs = (np.full((len(many), len(space.attributes)), sign * np.inf) for sign in (-1, 1))
+    points = np.zeros_like(lows)
+    for row, (wanted, said) in enumerate(many):
+        for which, attribute in enumerate(space.attributes):
+            points[row, which] = coded(said[attribute.name])
+            condition = dict(wanted.conditions).get(attribute.name)
+            if condition is not None:
+                ends = condition if isinstance(condition, Range) else Range(coded(condition), coded(condition))
+                lows[row, which], highs[row, which] = ends
+    rows, cells = touched(space, words, lows, highs)
+    for row, (wanted, said) in enumerate(many):
+        assert sorted(cells[rows == row].tolist()) == sorted(space.cells_of(wanted))
+        assert filter_of(space, words, lows[row], highs[row]) == wanted
+        known = {each.name: said[each.name] for each in space.attributes}
+        assert cells_of(space, words, points[row : row + 1]).tolist() == [space.cell_of(known)]
+
+
+@given(SPACES)
+def test_a_space_can_be_said_and_read_again(space: Space) -> None:
+    assert space_of(str(space)) == space
+    everything = space.cells_of(Filter())
+    assert len(everything) <= space.cells
+
+
+@pytest.mark.parametrize(
+    ("where", "matching", "others"),
+    [
+        ('stock == "ABC" and 10 <= price < 20', [("ABC", 10.0), ("ABC", 19.99)], [("ABC", 20.0), ("XYZ", 15.0)]),
+        ('"ABC" == stock or price > 50', [("ABC", 1.0), ("XYZ", 50.5)], [("XYZ", 50.0)]),
+        ('stock in ("ABC", "XYZ") and -5 < price', [("XYZ", 0.0)], [("KLM", 0.0), ("ABC", -5.0)]),
+        ("20 > price >= 10 or price == 99", [("ABC", 10), ("ABC", 99)], [("ABC", 20), ("ABC", 98.9)]),
+        ('(stock == "ABC" or stock == "KLM") and (price < 5 or price > 9)', [("KLM", 9.5)], [("KLM", 7.0)]),
+    ],
+)
+def test_a_filter_means_what_it_says(where: str, matching: list, others: list) -> None:
+    wanted = filters_of(where)
+    for stock, price in matching:
+        assert any(each.matches({"stock": stock, "price": price}) for each in wanted)
+    for stock, price in others:
+        assert not any(each.matches({"stock": stock, "price": price}) for each in wanted)
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("", "cannot be read"),
+        ("price >", "cannot be read"),
+        ("__import__('os').system('ls')", "is not known there"),
+        ("price < len(x)", "'len(x)', which is not known there"),
+        ("not price > 5", "is not known there"),
+        ("price != 5", "in a way that is not known"),
+        ('price < "a"', "in a way that is not known"),
+        ("price", "is not known there"),
+        ("price < True", "is not known there"),
+        ("price < 1e999", "is not known there"),
+        ("price < 5 and price > 6", "can never hold"),
+        ("p" * 65 + " < 1", "must be a name of at most 64"),
+        ("price < 1 " + "or price < 1 " * 1000, "too long"),
+        ("(" * 1500 + "price < 1" + ")" * 1500, "filter"),
+        (" and ".join(f"(a{at} < 1 or a{at} > 2)" for at in range(9)), "more than 256 alternatives"),
+    ],
+)
+def test_what_is_no_filter_is_refused_in_a_sentence(where: str, said: str) -> None:
+    with pytest.raises(UsageError, match="(?s)" + said.replace("(", r"\(").replace(")", r"\)")):
+        filters_of(where)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("price", "is no attribute"),
+        ("price:1:2", "is no attribute"),
+        ("price:a", "is no attribute"),
+        ("price:0:inf:4", "is no attribute"),
+        ("price:0", "must have from 1"),
+        ("price:5:1:4", "which is no range"),
+        ("a b:4", "must be a name"),
+        ("price:4,price:4", "each once"),
+        ("price:4,curve:99", "from 0 to 48 turns"),
+    ],
+)
+def test_what_is_no_space_is_refused_in_a_sentence(said: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        space_of(said)
+
+
+def test_cells_have_bounds_and_events_every_attribute() -> None:
+    space = space_of("stock:64,price:0:100:4096")
+    with pytest.raises(UsageError, match=f"more than {MOST_CELLS}"):
+        space.cells_of(Filter())
+    with pytest.raises(UsageError, match="more than 4096: use larger cells"):
+        touched(space, {"stock": ["a"]}, np.array([[-np.inf, 0.0]]), np.array([[np.inf, 100.0]]))
+    narrow = [Filter((("price", Range(at * 100 / 4096, at * 100 / 4096)), ("stock", "a"))) for at in range(4096)]
+    one_more = Filter((("price", Range(0, 0)), ("stock", "b")))
+    with pytest.raises(UsageError, match="touch 4097 cells"):
+        space.all_cells_of([*narrow, one_more])
+    with pytest.raises(UsageError, match="says nothing of stock"):
+        space.cell_of({"price": 1.0})
+    with pytest.raises(UsageError, match="something of volume"):
+        space.cell_of({"price": 1.0, "stock": "a", "volume": 3.0})
+    with pytest.raises(UsageError, match="must be a number"):
+        space.cell_of({"price": "a", "stock": "a"})
+    with pytest.raises(UsageError, match="is not in the space"):
+        space.cells_of(Filter((("volume", Range(0, 1)),)))
+
+
+def test_content_is_checked() -> None:
+    assert content_of({"b": 1, "a": "x"}) == (("a", "x"), ("b", 1.0))
+    for wrong in ({"a": math.nan}, {"a": math.inf}, {"a": True}, {"a": None}, {"a": "x" * 257}, {"a": 10**400}):
+        with pytest.raises(UsageError, match="attribute a must be"):
+            content_of(wrong)
+    with pytest.raises(UsageError, match="at most 16"):
+        content_of({f"a{at}": 1 for at in range(17)})
+    with pytest.raises(UsageError, match="must be a name"):
+        content_of({"a b": 1})
+
+
+def test_cells_of_different_spaces_never_meet() -> None:
+    said: Content = (("price", 1.0),)
+    one, other = (Space((Attribute("price", intervals, 0.0, 10.0),)) for intervals in (4, 5))
+    assert one.cell_of(dict(said)) != other.cell_of(dict(said))

@@ -23,7 +23,7 @@ SIZES: dict[Scale, tuple[int, ...]] = {
     "paper": (125, 250, 500, 1000, 2000, 4000),  # Kato IV: up to 4000
 }
 LARGEST: dict[Scale, int] = {"small": 1000, "paper": 4000}
-EVENTS_EACH: dict[Scale, int] = {"small": 4, "paper": 10}  # Kato IV: at most 10 events of every node
+EVENTS_EACH: dict[Scale, int] = {"small": 2, "paper": 2}  # Kato IV: at most 10 events of every node
 STOCKS, PRICE_CELLS = 16, 64  # ours: as many cells as an id has bits
 
 

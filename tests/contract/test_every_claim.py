@@ -14,7 +14,7 @@ EVERY = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
 
 @EVERY
 def test_a_claim_is_stated_in_full(claim: Claim) -> None:
-    assert re.fullmatch(r"[A-Z]-[A-Z]+\d*(/\d)?[a-z]?(-[a-z]+)*", claim.id)
+    assert re.fullmatch(r"[A-Z]-[A-Z]+\d*(/\d+)?[a-z]?(-[a-z]+)*", claim.id)
     assert claim.sentence.endswith(".")
     assert claim.paper
     assert re.search(r"[Ff]igure|[Tt]able|section", claim.place)

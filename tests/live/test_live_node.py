@@ -348,7 +348,7 @@ async def test_a_validator_that_fails_leaves_the_event_out() -> None:
 
 @alive
 async def test_publishing_does_not_wait_for_ever_for_a_reader_at_the_same_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ropewalk.engines.live.api.ROOM", 0.2)
+    monkeypatch.setattr("ropewalk.engines.live.readers.ROOM", 0.2)
     async with Node() as node:
         events = node.subscribe("news", buffer=1)
         await node.publish(b"1", ["news"])

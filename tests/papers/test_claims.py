@@ -78,7 +78,7 @@ LIVE = {"B-F6a-live": ("holds", "holds in part"), "B-F6b": ("holds",)}
 # Half a minute and more each, or nearly: `make long` runs them, and the gate only rehearses them (tests/contract)
 SLOW = {
     *("A-T2", "A-F2", "A-P2", "B-F8", "B-C1-weak", "B-C1-weak-managed", "B-C1-strong-managed", "B-C1-repair", "B-C2"),
-    *("B-D2", "B-D3", "B-P1", "B-S1", "B-C1-strong", "B-F7", "B-F6a-timed", "A-T1", "A-S1", "M-C5"),
+    *("B-D2", "B-D3", "B-P1", "B-S1", "B-C1-strong", "B-F7", "B-F6a-timed", "A-T1", "A-S1", "M-C5", "B-F6a"),
 }
 PAPER = {"A-T1": "holds in part", "A-T2": "holds", "M-F7": "holds"}  # those that take minutes
 

@@ -18,7 +18,7 @@ from typing import IO, Any, Self
 
 from ropewalk.engines.live.connection import Ending
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.envelope import MOST_SAID, Letter, unseal
+from ropewalk.engines.live.envelope import MOST_SAID, Letter
 from ropewalk.engines.live.gate import Banned, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
@@ -26,7 +26,8 @@ from ropewalk.engines.live.joining import Joining
 from ropewalk.engines.live.leaving import hand_on
 from ropewalk.engines.live.options import LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
 from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
-from ropewalk.engines.live.subscriptions import BUFFER, Event, SlowConsumerError, Subscription, WhenFull
+from ropewalk.engines.live.readers import ROOM, Readers, told
+from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
 from ropewalk.engines.live.wire import Codec
 from ropewalk.errors import UsageError
@@ -46,7 +47,6 @@ from ropewalk.protocols.contract import (
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 from ropewalk.protocols.stan.settings import NAME
 
-ROOM = 5.0  # ours, seconds: how long publishing waits for slow neighbours; what they have no room for then is counted
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
 MOST_CAME = 65_536  # ours: events of which copies are counted
 log = logging.getLogger(__name__)
@@ -78,14 +78,13 @@ class Node:
             place(address)
         self.identity = identity_of(self.options)
         self._outgoing = Outgoing(self.identity, sign=self.options.sign)
-        self._subscriptions: dict[int, list[Subscription]] = {}  # by topic
-        self._judges: dict[int, Judge] = {}  # likewise: who validates
+        self._readers = Readers()
+        self._judges: dict[int, Judge] = {}  # by topic: who validates
         self._banned = Banned()
         self._running = self._left = False
         self._joining: Joining | None = None
         self._started_at = 0.0
         self._lock: IO[bytes] | None = None  # of its identity, while it runs
-        self._emptied = asyncio.Event()  # somebody has read something
         self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
         self.address = ""
         self.counts = {"published": 0, "delivered": 0, "copies": 0}
@@ -156,7 +155,7 @@ class Node:
         self.driver = Driver(self._machine(), self.transport)
         self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
         if options.protocol not in LIVE_ON_RINGS:  # there a node that waits holds up all who are below it
-            self.gate.is_full = self._is_full
+            self.gate.is_full = self._readers.is_full
         self._carriers = codec.carrying
         self.transport.heard = self._heard
         self.driver.deliver, self.driver.report = self._deliver, self._report
@@ -180,10 +179,7 @@ class Node:
         if self._is_gone():
             return  # somebody else was faster
         self._left, self._running = True, False
-        for subscriptions in list(self._subscriptions.values()):
-            for subscription in list(subscriptions):
-                await subscription.close()
-        self._emptied.set()
+        await self._readers.close()
         self._outgoing.give_up()
         try:
             await self._go()
@@ -236,12 +232,9 @@ class Node:
         """As `subscribe`, with ids of topics and whom to begin with."""
         subscription = Subscription(topics, buffer, when_full, self._unsubscribe, signed=signed)
         subscription.emptied = self._has_room
-        for topic in topics:
-            known = self._subscriptions.setdefault(topic, [])
-            known.append(subscription)
-            if len(known) == 1:
-                self.followed(topic, True)
-                self.driver.tell(Subscribe(topic, contacts.get(topic, ())))
+        for topic in self._readers.add(subscription):
+            self.followed(topic, True)
+            self.driver.tell(Subscribe(topic, contacts.get(topic, ())))
         return subscription
 
     def validate(self, topic: str, validator: Validator | None) -> None:
@@ -252,7 +245,7 @@ class Node:
             return
 
         def judge(_: int, event: contract.Event, letter: Letter) -> "Verdict | Awaitable[Verdict]":
-            return validator(self._told(event, letter, 0, {topic_of(topic): topic}))
+            return validator(told(event, letter, 0, {topic_of(topic): topic}))
 
         self._judges[topic_of(topic)] = judge
 
@@ -284,7 +277,8 @@ class Node:
             except TimeoutError:
                 why = f"no bootstrap node could be reached ({self.unreached})"
                 raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
-        await self._room(topics)
+        await self._readers.room(topics, lambda: self._running)
+        await self._room()
         self._must_run()
         event = self._outgoing.event(tuple(topics), payload)
         strange = [topic for topic in topics if not self.driver.machine.follows(topic)]
@@ -292,7 +286,7 @@ class Node:
         self.published(event)
         with self._outgoing.confirming(event, strange) as confirming:
             self.driver.tell(Publish(event))
-            self._hand_out(event, 0)  # whoever subscribed at this very node
+            self._readers.hand_out(event, 0)  # whoever subscribed at this very node
             if confirming:
                 await asyncio.wait(confirming.values())
         failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
@@ -315,24 +309,8 @@ class Node:
 
     def _deliver(self, deliver: Deliver) -> None:
         self.counts["delivered"] += 1
-        self._hand_out(deliver.event, deliver.hops)
+        self._readers.hand_out(deliver.event, deliver.hops)
         self.delivered(deliver.event, deliver.hops)
-
-    def _hand_out(self, event: contract.Event, hops: int) -> None:
-        letter = unseal(event.payload)
-        if letter is None:
-            return
-        readers = {id(each): each for topic in event.topics for each in self._subscriptions.get(topic, ())}
-        for reader in readers.values():
-            if reader.signed and letter.public is None:
-                continue
-            reader.put(self._told(event, letter, hops, reader.topics))
-
-    def _told(self, event: contract.Event, letter: Letter, hops: int, names: dict[int, str]) -> Event:
-        topics = tuple(names[topic] for topic in event.topics if topic in names)
-        return Event(
-            letter.said, topics, f"{event.publisher:016x}", letter.public is not None, f"{event.id:016x}", hops
-        )
 
     def _report(self, report: Report) -> None:
         self._outgoing.confirm(report.event.id, report.topic, report.why)
@@ -341,11 +319,8 @@ class Node:
         self._outgoing.confirm(entered.event, entered.topic, "")
 
     def _has_room(self) -> None:
-        self._emptied.set()
+        self._readers.wake()
         self.gate.has_room()
-
-    def _is_full(self, topics: tuple[int, ...]) -> bool:
-        return any(each.is_full for topic in topics for each in self._subscriptions.get(topic, ()))
 
     def _refuse(self, sender: Contact, event: int) -> None:
         self.driver.tell(Refuse(sender, event))
@@ -365,17 +340,8 @@ class Node:
         make = stan_with(of_events=options.events) if options.protocol == NAME else PROTOCOLS[options.protocol].make
         return make(Contact(self.identity.id, self.address), options.settings, seed, None)
 
-    async def _room(self, topics: Iterable[int]) -> None:
-        """Wait for neighbours, and for readers here, that cannot keep up."""
-        try:
-            async with asyncio.timeout(ROOM):
-                while self._running and self._is_full(tuple(topics)):
-                    self._emptied.clear()
-                    await self._emptied.wait()
-        except TimeoutError:
-            raise SlowConsumerError(
-                f"a subscription at this very node has been full for {ROOM:g} s; read it, or choose another mode."
-            ) from None
+    async def _room(self) -> None:
+        """Wait for neighbours that cannot keep up; what they have no room for then is counted."""
         since = asyncio.get_running_loop().time() - ROOM
         with suppress(TimeoutError):
             async with asyncio.timeout(ROOM):
@@ -384,15 +350,10 @@ class Node:
                         await link.room.wait()
 
     def _unsubscribe(self, subscription: Subscription) -> None:
-        for topic in subscription.topics:
-            known = self._subscriptions.get(topic, [])
-            if subscription in known:
-                known.remove(subscription)
-            if not known and topic in self._subscriptions:
-                del self._subscriptions[topic]
-                if self._running:
-                    self.followed(topic, False)
-                    self.driver.tell(Unsubscribe(topic))
+        for topic in self._readers.remove(subscription):
+            if self._running:
+                self.followed(topic, False)
+                self.driver.tell(Unsubscribe(topic))
         if self._running:
             self._has_room()  # what waited for it need not wait any more
 

@@ -93,26 +93,35 @@ def _uses(tag: int, seed: int) -> list[float]:
     return [END - math.fsum(gaps[:use]) for use in range(1, USES + 1)]
 
 
-def measure(lab: Lab, scale: Scale) -> Measured:
-    """Prepare it, and compare with what was put in."""
-    authors, (seed,) = AUTHORS[scale], lab.seeds(1)
+def prepared(lab: Lab, authors: int, seed: int) -> tuple[dict[str, int], dict[str, int], list[int], dict[str, float]]:
+    """Make a crawl up and read it: what was put in, whose messages were left out, friends of each author, rates of topics."""
     crawl = lab.folder / f"crawl-{authors}.jsonl"
     planted = written(crawl, authors, seed)
     place = lab.folder / f"crawl-{authors}"
-    source = Statuses(friend_cap=planted["cap"])
-    session = nullcontext(lab.spark)
     made = ingest(
-        source, [crawl], place, max_reject_share=REJECTED_AT_MOST, overwrite=True, session=session, phase=lab.phase
+        Statuses(friend_cap=planted["cap"]),
+        [crawl],
+        place,
+        max_reject_share=REJECTED_AT_MOST,
+        overwrite=True,
+        session=nullcontext(lab.spark),
+        phase=lab.phase,
     )
     crawl.unlink()
-    friends, rates = lab.counted(Store.open(place))
+    return planted, made["left_out_by"], *lab.counted(Store.open(place))
+
+
+def measure(lab: Lab, scale: Scale) -> Measured:
+    """Prepare it, and compare with what was put in."""
+    authors, (seed,) = AUTHORS[scale], lab.seeds(1)
+    planted, left_out, friends, rates = prepared(lab, authors, seed)
     tags = {f"#tag{tag:04d}": rate_of(tag) for tag in range(TAGS)}
     found = {name: rates[name] for name in tags if name in rates}
     ratios = sorted(found[name] / tags[name] for name in found)
     counts = np.array(sorted(friends), np.float64)
     numbers = {
         "authors": authors,
-        "left_out": made["left_out_by"],
+        "left_out": left_out,
         "planted": planted,
         "nodes": int(counts.size),
         "exponent": fitted(counts, planted["cap"]),

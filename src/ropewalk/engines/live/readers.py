@@ -1,0 +1,81 @@
+"""Who reads events at a node: subscriptions by topic, what is handed to them, and who holds up whom."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from ropewalk.engines.live.envelope import Letter, unseal
+from ropewalk.engines.live.subscriptions import Event, SlowConsumerError, Subscription
+from ropewalk.protocols import contract
+
+ROOM = 5.0  # ours, seconds: how long publishing waits for who is slow
+
+
+class Readers:
+    """The subscriptions of one node."""
+
+    def __init__(self) -> None:
+        self.by_topic: dict[int, list[Subscription]] = {}
+        self._emptied = asyncio.Event()  # somebody has read something, or is gone
+
+    def add(self, subscription: Subscription) -> list[int]:
+        """One more; topics that nobody has read so far."""
+        fresh = [topic for topic in subscription.topics if topic not in self.by_topic]
+        for topic in subscription.topics:
+            self.by_topic.setdefault(topic, []).append(subscription)
+        return fresh
+
+    def remove(self, subscription: Subscription) -> list[int]:
+        """One less; topics that nobody reads any more."""
+        left = []
+        for topic in subscription.topics:
+            known = self.by_topic.get(topic, [])
+            if subscription in known:
+                known.remove(subscription)
+            if not known and topic in self.by_topic:
+                del self.by_topic[topic]
+                left.append(topic)
+        return left
+
+    async def close(self) -> None:
+        """End all of them."""
+        for subscriptions in list(self.by_topic.values()):
+            for subscription in list(subscriptions):
+                await subscription.close()
+        self.wake()
+
+    def hand_out(self, event: contract.Event, hops: int) -> None:
+        """Give an event to everybody who reads one of its topics, once."""
+        letter = unseal(event.payload)
+        if letter is None:
+            return
+        readers = {id(each): each for topic in event.topics for each in self.by_topic.get(topic, ())}
+        for reader in readers.values():
+            if not reader.signed or letter.public is not None:
+                reader.put(told(event, letter, hops, reader.topics))
+
+    def is_full(self, topics: Iterable[int]) -> bool:
+        """Whether somebody who reads one of these has no room."""
+        return any(each.is_full for topic in topics for each in self.by_topic.get(topic, ()))
+
+    def wake(self) -> None:
+        """Somebody has read something, or there is nothing to wait for any more."""
+        self._emptied.set()
+
+    async def room(self, topics: Iterable[int], is_running: Callable[[], bool]) -> None:
+        """Wait for readers that cannot keep up."""
+        wanted = tuple(topics)
+        try:
+            async with asyncio.timeout(ROOM):
+                while is_running() and self.is_full(wanted):
+                    self._emptied.clear()
+                    await self._emptied.wait()
+        except TimeoutError:
+            raise SlowConsumerError(
+                f"a subscription at this very node has been full for {ROOM:g} s; read it, or choose another mode."
+            ) from None
+
+
+def told(event: contract.Event, letter: Letter, hops: int, names: dict[int, str]) -> Event:
+    """An event as a reader sees it, who knows these topics by name."""
+    topics = tuple(names[topic] for topic in event.topics if topic in names)
+    return Event(letter.said, topics, f"{event.publisher:016x}", letter.public is not None, f"{event.id:016x}", hops)

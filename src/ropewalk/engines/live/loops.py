@@ -94,7 +94,8 @@ def _factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 def _take_note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """A call that was given up in the middle of its handshake may still fail, and there is nobody left to be told."""
-    if isinstance(context.get("exception"), OSError) and context.get("future") is not None:
+    future = context.get("future")
+    if isinstance(context.get("exception"), ConnectionError) and not isinstance(future, asyncio.Task | None):
         log.debug("a call that was given up: %s", context["exception"])
     else:
         loop.default_exception_handler(context)

@@ -274,7 +274,7 @@ class Node:
         """Look after all that there is to look after."""
         effects = self.control.beat(self.beats, now) + self._arrive(now)
         self.events.beat(now)
-        return effects + self.events.take_over(now) + self.trees.beat(now)
+        return effects + self.events.take_over(now) + self.events.hand_back(now) + self.trees.beat(now)
 
     def _wake(self) -> list[Effect]:
         """See to it that there is a next heartbeat. Nodes beat at different moments; when is drawn."""

@@ -262,13 +262,13 @@ class Events:
         effects: list[Effect] = []
         for key in mine:
             effects += self._arrived(self.replicas[key].event, 0, None, now)
-        return effects + self._hand_back(now)
+        return effects
 
     def gone(self, node: int) -> None:
         """A home is gone, and may come back without what it had."""
         self.returned |= {key: 0 for key, home in self.kept_for.items() if home == node}
 
-    def _hand_back(self, now: float) -> list[Effect]:
+    def hand_back(self, now: float) -> list[Effect]:
         """What was kept for a home that was gone goes to who is the home now, if that sits right before this node."""
         effects: list[Effect] = []
         for key, times in list(self.returned.items()):

@@ -37,7 +37,7 @@ bench-kato: $(READY)  ## what the overlay by interests costs, from 4,000 to 100,
 
 SEEDS ?= 0:200
 OF ?= stan
-swarm: $(READY)  ## histories made up by chance, every invariant on: SEEDS=FROM:TO OF=stan|rings
+swarm: $(READY)  ## histories made up by chance, every invariant on: SEEDS=FROM:TO OF=stan|rings|kato
 	$(BIN)/python tools/swarm $(SEEDS) $(OF)
 
 cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --master

@@ -3,9 +3,10 @@
 import pytest
 
 from mutants import Mutant
+from ropewalk.engines.sim.histories import play
 from ropewalk.engines.sim.invariants.watch import BrokenError
 from ropewalk.engines.sim.record import Trace
-from ropewalk.engines.sim.ring_swarm import play, scenario
+from ropewalk.engines.sim.ring_swarm import scenario
 from ropewalk.protocols.dht.lookups import Lookups
 from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.magnet.downward import Downward

@@ -15,7 +15,9 @@ from ropewalk.protocols.discovery import messages as discovery_messages
 from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import messages as event_messages
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
+from ropewalk.protocols.kato import messages as kato_messages
 from ropewalk.protocols.kato import settings as kato
+from ropewalk.protocols.kato.node import Node as KatoNode
 from ropewalk.protocols.magnet import messages as magnet_messages
 from ropewalk.protocols.magnet import settings as magnet
 from ropewalk.protocols.magnet.node import Node as MagnetNode
@@ -95,7 +97,14 @@ def _magnet(me: Contact, settings: magnet.Settings, seed: int, former: Node | No
     return node
 
 
-def _on_ring(kind: type[Any], settings: Any) -> Callable[[Contact, int], Node]:
+def _kato(me: Contact, settings: kato.Settings, seed: int, former: Node | None) -> Node:
+    node = KatoNode(me, settings, seed)
+    if isinstance(former, KatoNode):
+        node.come_back(former)
+    return node
+
+
+def _told(kind: type[Any], settings: Any) -> Callable[[Contact, int], Node]:
     return lambda me, seed: kind(me, settings, seed)
 
 
@@ -159,7 +168,7 @@ PROTOCOLS = {
             settings=magnet.Settings,
             schedules=("timed",),
             make=_magnet,
-            variants={"printed": _on_ring(MagnetNode, magnet.Settings())},
+            variants={"printed": _told(MagnetNode, magnet.Settings())},
             messages=(
                 *get_args(ring_messages.Message),
                 *get_args(tree_messages.Message),
@@ -173,14 +182,25 @@ PROTOCOLS = {
             settings=scribe.Settings,
             schedules=("timed",),
             make=_scribe,
-            variants={"given": _on_ring(ScribeNode, scribe.Settings())},
+            variants={"given": _told(ScribeNode, scribe.Settings())},
             messages=(*get_args(ring_messages.Message), *get_args(tree_messages.Message)),
         ),
         Entry(
             name=kato.NAME,
             sentence="links by which interests cover which, told by Bloom filters of what is wanted (Kato et al.)",
-            engines=("batch",),
+            engines=("batch", "sim", "live"),
             settings=kato.Settings,
+            schedules=("timed",),
+            make=_kato,
+            variants={
+                "cells": _told(KatoNode, kato.Settings(cover="cells")),
+                "printed": _told(KatoNode, kato.Settings(keeping="all")),
+            },
+            messages=(
+                *get_args(kato_messages.Message),
+                *get_args(event_messages.Message),
+                *get_args(discovery_messages.OfLookups),
+            ),
         ),
     )
 }

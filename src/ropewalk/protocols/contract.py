@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from ropewalk.errors import UsageError
+from ropewalk.protocols.content.filters import Content, Filter
 
 HEADER_BYTES = 32  # ours: kind, topic, source, turn and hop, with the frame around them
 ID_BYTES = 8
@@ -39,6 +40,7 @@ class Event:
     publisher: int
     topics: tuple[Topic, ...]
     payload: bytes
+    content: Content = ()  # what filters look at, where topics are cells
 
 
 class Message(Protocol):
@@ -164,6 +166,7 @@ class Subscribe:
     # who is known to follow it: a whole view where views are given, else one suffices, and none if the node has joined
     contacts: tuple[Contact, ...]
     level: Level = Level()
+    filters: tuple[Filter, ...] = ()  # of its events those that match one of these; all, if there are none
 
 
 @dataclass(frozen=True, slots=True)

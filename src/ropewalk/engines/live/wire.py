@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from ropewalk.errors import RunError
+from ropewalk.protocols.content.filters import MOST_VALUE, Value
 from ropewalk.protocols.contract import Contact, Event, Message
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 
@@ -30,6 +31,7 @@ KINDS = {  # never given to another; 128 and above may be skipped by who does no
     "interests": 64, "publication": 65, "control": 66,
     "stabilise": 72, "neighbours": 73, "parted": 74, "hold": 75, "held": 76, "locate": 77, "located": 78, "stroll": 79, "met": 80,
     "graft": 84, "bear": 85, "prune": 86, "shed": 87, "lack": 88, "submit": 89, "keep": 90, "kept": 91, "accepted": 92,
+    "joining": 104, "told": 105, "linking": 106, "alive": 107, "fallen": 108, "enrol": 109, "circle": 110,
     "gather": 96, "sample": 97, "query": 98, "beside": 99, "seated": 100, "enter": 101, "climb": 102, "reach": 103,
 }  # fmt: skip
 KIND_OF = {number: kind for kind, number in KINDS.items()}
@@ -38,9 +40,12 @@ MOST_ID = 2**63 - 1
 MOST_NUMBERED = 4096  # ours: topics that have a number on one connection
 MOST_LISTED = 8192  # ours: in any list; the longest that a node sends is of 4096
 MOST_TEXT = 255  # ours: characters of an address, of which the longest is a host's name
+MOST_NUMBER = 1e300  # ours: that an event may speak of
 MOST_SECONDS = 1e12  # ours: above any age that a message speaks of
 MOST_CONTROL = 65_536  # ours, bytes: of a message without an event
-MOST_MESSAGE = MOST_PAYLOAD + 8192  # of one with an event: what it carries, and all else about it
+MOST_MESSAGE = (
+    MOST_PAYLOAD + 28_672
+)  # of one with an event: what it carries, what it says by name, and all else about it
 
 Numbers_ = Callable[[int], int]
 Change = Callable[[Any, Numbers_], Any]
@@ -220,6 +225,8 @@ _PLAIN: dict[Any, Any] = {
     bool: bool,
     int: Annotated[int, Meta(ge=0, le=MOST_ID)],
     float: Annotated[float, Meta(ge=0.0, le=MOST_SECONDS)],
+    str: Annotated[str, Meta(max_length=MOST_VALUE)],
+    Value: Annotated[float, Meta(ge=-MOST_NUMBER, le=MOST_NUMBER)] | Annotated[str, Meta(max_length=MOST_VALUE)],
     bytes: Annotated[bytes, Meta(max_length=MOST_PAYLOAD)],
     Contact: Bounded,
 }

@@ -7,6 +7,7 @@ from typing import Any
 from ropewalk.engines.publishing import SETTLED
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Observer, Process
+from ropewalk.protocols.content.filters import Filter, is_wanted
 from ropewalk.protocols.contract import (
     Deliver,
     Effect,
@@ -62,13 +63,17 @@ class Ledger:
 
     def __init__(self) -> None:
         self.published: dict[int, Published] = {}
-        self.unwanted = 0  # deliveries to nodes that followed none of an event's topics
+        self.unwanted = 0  # deliveries to nodes that followed none of an event's topics, or wanted others of them
         self._since: dict[int, dict[Node, float]] = {}  # topic -> who follows it since when
+        self._filters: dict[tuple[int, Node], tuple[Filter, ...]] = {}  # what of it, if not all
 
     def before(self, node: Node, event: Input, now: float) -> None:
         """A node is about to take an input in."""
         match event:
             case Subscribe():
+                if self._filters.get((event.topic, node), ()) != event.filters:
+                    self._filters[event.topic, node] = event.filters
+                    self._since.get(event.topic, {}).pop(node, None)  # it wants something else from now on
                 self._since.setdefault(event.topic, {}).setdefault(node, now)
             case Unsubscribe():
                 self._since.get(event.topic, {}).pop(node, None)
@@ -88,7 +93,7 @@ class Ledger:
         """It took it in, and this is what it answered."""
         for effect in effects:
             if isinstance(effect, Deliver):
-                self.unwanted += not any(node in self._since.get(topic, ()) for topic in effect.event.topics)
+                self.unwanted += not any(self._wants(node, topic, effect.event) for topic in effect.event.topics)
                 self.published[effect.event.id].delivered[node] = Delivery(now, effect.hops)
             elif isinstance(effect, Report):
                 self.published[effect.event.id].outside[effect.topic] = None
@@ -123,11 +128,15 @@ class Ledger:
     def _follows_since(self, at: float, node: Node, topic: int) -> bool:
         return self._since.get(topic, {}).get(node, NEVER) <= at
 
+    def _wants(self, node: Node, topic: int, event: Event) -> bool:
+        filters = self._filters.get((topic, node), ())
+        return node in self._since.get(topic, ()) and is_wanted(dict(event.content), filters)
+
     def _followers(self, publisher: Node, event: Event) -> dict[Node, float]:
         found: dict[Node, float] = {}
         for topic in event.topics:
             for node, since in self._since.get(topic, {}).items():
-                if node is not publisher:
+                if node is not publisher and self._wants(node, topic, event):
                     found[node] = min(since, found.get(node, since))
         return found
 

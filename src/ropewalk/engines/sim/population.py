@@ -9,6 +9,7 @@ from ropewalk.engines.contract import Views
 from ropewalk.engines.sim.liars import Liar
 from ropewalk.engines.sim.simulator import NOTICED, Simulator
 from ropewalk.protocols.catalogue import PROTOCOLS, Make
+from ropewalk.protocols.content.filters import Filter
 from ropewalk.protocols.contract import Contact, Event, Join, Leave, Level, Node, Publish, Subscribe, Unsubscribe
 from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.stan.node import Node as StanNode
@@ -18,6 +19,8 @@ from ropewalk.seeds import chance, pick
 SEEDS = 3  # ours: nodes that a newcomer is told of, whatever they follow: they may all be gone one day
 INTRODUCED = 3  # ours: whom a newcomer is told of, since the first may be gone before it answers
 
+Filters = dict[tuple[int, int], tuple[Filter, ...]]
+"""What a node wants of a topic, if not all: by both."""
 What = Literal["join", "leave", "crash", "restart", "freeze", "subscribe", "unsubscribe", "publish"]
 
 
@@ -51,6 +54,7 @@ class Population:
         seed: int,
         levels: dict[int, Level],
         make: Make = PROTOCOLS[NAME].make,
+        filters: Filters | None = None,
     ) -> None:
         self.simulator, self.settings, self.seed, self.levels, self.make = simulator, settings, seed, levels, make
         self.members = {topic: sorted(members[topic]) for topic in sorted(members)}
@@ -58,6 +62,7 @@ class Population:
         for topic, nodes in self.members.items():
             for node in nodes:
                 self.follows.setdefault(node, {})[topic] = None
+        self.filters = filters or {}
         self.contacts = {node: Contact(node) for node in sorted(self.follows)}
         self.former: dict[int, Node] = {}  # those that are gone, as they were
         self.entries = 0  # who was told whom to ask; labels whom
@@ -113,7 +118,8 @@ class Population:
         """Have a node follow a topic, with these to begin with; where it can find them itself, it is told nobody."""
         finds = isinstance(self.settings, OfRuns) or (self.settings.discover and self.settings.manager == "scamp")
         contacts = () if finds else tuple(self.contacts[other] for other in view)
-        self.simulator.tell(node, Subscribe(topic, contacts, self.levels.get(topic, Level())))
+        filters = self.filters.get((node, topic), ())
+        self.simulator.tell(node, Subscribe(topic, contacts, self.levels.get(topic, Level()), filters))
 
     def take_away(self, node: int, *, crash: bool, noticed: float = NOTICED) -> None:
         """Let a node go, with a good-bye or without."""

@@ -5,41 +5,12 @@ All faults end some periods before the history does; then rings and trees must b
 whoever it is owed to.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
-from ropewalk.engines.sim import timed
-from ropewalk.engines.sim.invariants.contract import Invariant
-from ropewalk.engines.sim.invariants.watch import Watch, invariants_of
-from ropewalk.engines.sim.network import Network, Rule
-from ropewalk.engines.sim.population import Act, Population
-from ropewalk.engines.sim.simulator import Observer, Simulator
-from ropewalk.engines.sim.swarm import PERIOD, Draw, Early, Members, events_of, followed_by, rules_of, told, troubles_of
-from ropewalk.protocols.catalogue import PROTOCOLS
+from ropewalk.engines.sim.histories import Scenario
+from ropewalk.engines.sim.swarm import PERIOD, Draw, events_of, followed_by, rules_of, troubles_of
 from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.scribe.settings import Settings as ScribeSettings
 
 QUIET = 16  # periods without faults at the end
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """A history that is yet to happen."""
-
-    seed: int
-    protocol: str
-    settings: ScribeSettings | MagnetSettings
-    followed: Members
-    rules: list[Rule]
-    acts: list[Act]
-
-    def __str__(self) -> str:
-        nodes = {node for nodes in self.followed.values() for node in nodes}
-        faults = [type(rule.rule if isinstance(rule, Early) else rule).__name__ for rule in self.rules]
-        return (
-            f"seed {self.seed}: {self.protocol}, {len(nodes)} nodes, {len(self.followed)} topics,"
-            f" {self.settings.rounds} periods; {', '.join(faults)}; {told(self.acts)}"
-        )
 
 
 def scenario(seed: int) -> Scenario:
@@ -69,19 +40,3 @@ def scenario(seed: int) -> Scenario:
         rules=rules_of(draw, nodes, settings, end),
         acts=[*troubles_of(draw, nodes, followed, settings, end), *events_of(draw, nodes, followed, settings, last)],
     )
-
-
-def play(
-    scenario: Scenario, invariants: list[Invariant] | None = None, observers: Iterable[Observer] = ()
-) -> Population:
-    """Let it happen; the first invariant that does not hold ends it."""
-    watch = Watch(invariants_of(scenario.protocol) if invariants is None else invariants)
-    simulator = Simulator(Network(scenario.rules), [watch, *observers])
-    make = PROTOCOLS[scenario.protocol].make
-    population = Population(simulator, scenario.followed, scenario.settings, scenario.seed, {}, make)
-    timed.begin(population, {})
-    for _ in timed.play(population, scenario.acts):
-        pass
-    simulator.drain()
-    watch.at_rest(population)
-    return population

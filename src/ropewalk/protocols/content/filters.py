@@ -49,6 +49,16 @@ class Filter(NamedTuple):
         return met(self, other) is not None
 
 
+def is_wanted(content: Mapping[str, Value], filters: Iterable[Filter]) -> bool:
+    """Whether somebody wants an event: it matches one of these filters, or there are none."""
+    wanted = True
+    for each in filters:
+        if each.matches(content):
+            return True
+        wanted = False
+    return wanted
+
+
 def met(one: Filter, other: Filter) -> Filter | None:
     """What both want; None if there is nothing."""
     found = dict(one.conditions)

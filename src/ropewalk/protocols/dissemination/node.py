@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 
 from ropewalk.ids import weight
+from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer
 from ropewalk.protocols.dissemination.asking import Ask, Asking
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
@@ -356,6 +357,7 @@ class Node:
         event = push.event
         sized = len(event.payload) <= MOST_PAYLOAD and 1 <= len(event.topics) <= MOST_TOPICS
         tagged = len(push.topics) <= MOST_TOPICS and all(topic in event.topics for topic in push.topics)
+        sized = sized and len(event.content) <= MOST_ATTRIBUTES
         return sized and tagged and 0 <= push.age < self.settings.keep
 
     def _remember(self, event: int, now: float) -> None:

@@ -6,6 +6,7 @@ that the common one says nothing else.
 """
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from math import inf
 
 from ropewalk.ids import weight
@@ -21,6 +22,7 @@ def places_of(cell: int, bits: int, hashes: int) -> tuple[int, ...]:
     return tuple(1 + weight(cell, turn) % (bits - 1) for turn in range(hashes))
 
 
+@lru_cache(maxsize=16_384)  # cells are named again and again
 def event_id(cell: int, bits: int, hashes: int) -> int:
     """The id of an event in this cell."""
     found = 0

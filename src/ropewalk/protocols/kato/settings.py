@@ -13,12 +13,14 @@ Cover = Literal["bits", "cells"]
 Neighbours = Literal["text", "proof"]
 Common = Literal["wanted", "ignored"]
 Publishers = Literal["wanting", "anybody"]
+Keeping = Literal["best", "all"]
 Spread = Literal["forward", "multicast"]
 CHOICES: dict[str, tuple[str, ...]] = {
     "cover": get_args(Cover),
     "neighbours": get_args(Neighbours),
     "common": get_args(Common),
     "publishers": get_args(Publishers),
+    "keeping": get_args(Keeping),
     "spread": get_args(Spread),
 }
 
@@ -52,6 +54,10 @@ class Settings(OfRuns):
     space: str = parameter(  # ours
         "How events are cut into cells: stock:64,price:0:100:16 (words into 64, numbers from 0 to 100 into 16).",
         default="",
+    )
+    keeping: Keeping = parameter(  # all: Kato III-C, where links are only ever added
+        "Which links nodes keep as they hear of others: the best, so that tables become those of who knows all, or all.",
+        default="best",
     )
     spread: Spread = parameter(  # ours: the paper does not say when one becomes the other
         "How events go on: to all links that match, or upwards only until they go down.", default="forward"

@@ -26,6 +26,24 @@ class Table:
         """Everybody."""
         return self.covering | self.covered | self.neighbours
 
+    def strike(self, node: int) -> None:
+        """Somebody is no link any more."""
+        for held in (self.covering, self.covered, self.neighbours):
+            held.pop(node, None)
+
+    def joined(self, other: "Table") -> "Table":
+        """Whoever is in either; who is of another kind in the second is of that kind."""
+        fresh = other.all()
+
+        def both(ours: dict[int, Contact], theirs: dict[int, Contact]) -> dict[int, Contact]:
+            return {node: contact for node, contact in ours.items() if node not in fresh} | theirs
+
+        return Table(
+            both(self.covering, other.covering),
+            both(self.covered, other.covered),
+            both(self.neighbours, other.neighbours),
+        )
+
 
 def chosen(looker: Looker, known: Iterable[Sight]) -> Table:
     """The links that a node has, if it knows these."""

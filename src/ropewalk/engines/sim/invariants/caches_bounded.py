@@ -41,11 +41,11 @@ class CachesBounded(Invariant):
 
     def _counts(self, moment: Moment) -> Iterator[Count]:
         events = moment.stan.events
-        yield from _of_injections(moment.stan.injections)
+        yield from of_injections(moment.stan.injections)
         if isinstance(events, Flood):
             yield from _of_flood(events)
         if isinstance(events, Events):
-            yield from _of_events(events)
+            yield from of_events(events)
             if _is_tidying(moment):
                 yield from _of_the_past(events, self._around)
 
@@ -54,7 +54,8 @@ def _is_tidying(moment: Moment) -> bool:
     return isinstance(moment.event, TimerFired) and isinstance(moment.event.timer, Tidy)
 
 
-def _of_events(events: Events) -> Iterator[Count]:
+def of_events(events: Events) -> Iterator[Count]:
+    """What is kept of events."""
     yield "events kept", len(events.kept), bounds.MOST_KEPT
     size = sum(len(kept.event.payload) for kept in events.kept.values())
     yield "bytes of events kept", max(size, events.kept_bytes), bounds.MOST_KEPT_BYTES
@@ -80,7 +81,8 @@ def _of_the_past(events: Events, around: Neighbours) -> Iterator[Count]:
         yield f"nodes that are no neighbours, and have {event}", len(kept.shown.keys() - near), 0
 
 
-def _of_injections(injections: Injections) -> Iterator[Count]:
+def of_injections(injections: Injections) -> Iterator[Count]:
+    """What is kept of those that have yet to get in."""
     yield "events that are not in yet", len(injections.open), bounds.MOST_INJECTED
     yield "topics whose members are remembered", len(injections.entrances), bounds.MOST_ENTRANCES
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.baselines.gossipsub.node import Node as GossipsubNode
 from ropewalk.protocols.contract import Connect, Send
+from ropewalk.protocols.kato.node import Node as KatoNode
 from ropewalk.protocols.scribe.node import Node as ScribeNode
 from ropewalk.protocols.stan.node import Node as StanNode
 
@@ -28,5 +29,5 @@ class NoSelfLink(Invariant):
         if isinstance(node, StanNode) and any(me in each.overlay.held_by for each in node.topics.values()):
             return "is its own holder"
         linked = isinstance(node, StanNode | GossipsubNode) and me in node.neighbours.links.by_id
-        linked |= isinstance(node, ScribeNode) and me in node.links.by_id
+        linked |= isinstance(node, ScribeNode | KatoNode) and me in node.links.by_id
         return "has a link to itself" if linked else None

@@ -8,6 +8,7 @@ from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.engines.sim.invariants.discovery_leaks import DiscoveryLeaks
 from ropewalk.engines.sim.invariants.everybody_gets_it import EverybodyGetsIt
 from ropewalk.engines.sim.invariants.gossipsub_bounds import GossipsubBounds
+from ropewalk.engines.sim.invariants.interests_bounded import InterestsBounded
 from ropewalk.engines.sim.invariants.link_counts import LinkCounts
 from ropewalk.engines.sim.invariants.lookups_arrive import LookupsArrive
 from ropewalk.engines.sim.invariants.make_before_break import MakeBeforeBreak
@@ -16,6 +17,7 @@ from ropewalk.engines.sim.invariants.meshes_agree import MeshesAgree
 from ropewalk.engines.sim.invariants.no_disclosure import NoDisclosure
 from ropewalk.engines.sim.invariants.no_orphan import NoOrphan
 from ropewalk.engines.sim.invariants.no_self_link import NoSelfLink
+from ropewalk.engines.sim.invariants.one_group import OneGroup
 from ropewalk.engines.sim.invariants.one_timer_each import OneTimerEach
 from ropewalk.engines.sim.invariants.one_tree import OneTree
 from ropewalk.engines.sim.invariants.only_followers import OnlyFollowers
@@ -25,11 +27,13 @@ from ropewalk.engines.sim.invariants.ring_order import RingOrder
 from ropewalk.engines.sim.invariants.rings_bounded import RingsBounded
 from ropewalk.engines.sim.invariants.strongly_connected import StronglyConnected
 from ropewalk.engines.sim.invariants.view_bounds import ViewBounds
+from ropewalk.engines.sim.invariants.what_is_wanted import WhatIsWanted
 from ropewalk.engines.sim.population import Population
 from ropewalk.engines.sim.simulator import Observer, Process
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols.baselines.gossipsub.settings import Settings as GossipsubSettings
 from ropewalk.protocols.contract import Effect, Input
+from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.trees.settings import Settings as TreeSettings
 
 
@@ -61,7 +65,7 @@ def all_invariants() -> list[Invariant]:
 
 
 def invariants_of(protocol: str, *, lossless: bool = True) -> list[Invariant]:
-    """Those that go with a protocol. StaN and those on rings promise that everybody gets everything, whatever is lost."""
+    """Those that go with a protocol. StaN, those on rings and those by interests promise that everybody gets everything, whatever is lost."""
     match protocol:
         case "stan":
             return all_invariants()
@@ -86,6 +90,17 @@ def invariants_of(protocol: str, *, lossless: bool = True) -> list[Invariant]:
                 RingsBounded(),
                 OnlyFollowers(),
                 AtMostOnce(TreeSettings().seen),
+                EverybodyGetsIt(),
+            ]
+        case "kato":
+            return [
+                NoSelfLink(),
+                InterestsBounded(),
+                OneGroup(),
+                Connected(),
+                OnlyFollowers(),
+                WhatIsWanted(),
+                AtMostOnce(EventSettings().seen),
                 EverybodyGetsIt(),
             ]
         case _:

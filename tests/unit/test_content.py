@@ -1,5 +1,6 @@
 """Filters, as people write them and as nodes compare them, and the cells that they touch."""
 
+import keyword
 import math
 
 import numpy as np
@@ -140,11 +141,59 @@ def test_a_filter_means_what_it_says(where: str, matching: list, others: list) -
         ("price < 1 " + "or price < 1 " * 1000, "too long"),
         ("(" * 1500 + "price < 1" + ")" * 1500, "filter"),
         (" and ".join(f"(a{at} < 1 or a{at} > 2)" for at in range(9)), "more than 256 alternatives"),
+        (" and ".join(f"a{at % 9}<{at}" for at in range(300)), "300 conditions, more than 256"),
+        (" and ".join(f"a{at}<1" for at in range(17)), "17 attributes, more than 16"),
+        ('price == +"abc"', "is not known there"),
+        ('stock == -"abc"', "is not known there"),
+        ('stock == "\ud800"', "UTF-8 cannot write"),
+        (r'stock == "\ud800"', "UTF-8 cannot write"),
+        (f'stock == "{"x" * 257}"', "more than 256 characters"),
+        ("\ufb01 == 1", "'\ufb01', which is not known there"),
+        ("größe == 1", "must be a name of at most 64"),
+        ("class == 1", "'class', which is no attribute"),
+        ('stock == "for" and (lambda > 1', "'lambda', which is no attribute"),
+        ("curve == 1", "'curve' must be a name"),
     ],
 )
 def test_what_is_no_filter_is_refused_in_a_sentence(where: str, said: str) -> None:
-    with pytest.raises(UsageError, match="(?s)" + said.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(UsageError, match="(?s)" + said.replace("(", r"\(").replace(")", r"\)")) as caught:
         filters_of(where)
+    assert len(str(caught.value)) < 300
+    str(caught.value).encode()
+
+
+PIECES = [
+    "price",
+    "class",
+    "\ufb01",
+    "é",
+    "==",
+    "<",
+    ">=",
+    "!=",
+    "in",
+    "and",
+    "or",
+    "not",
+    "(",
+    ")",
+    ",",
+    "+",
+    "-",
+    "1",
+    "1e400",
+]
+PIECES += ['"abc"', '"\\ud800"', "'", "\ud800", "\0", "\n", "\\", "#", ":=", "*", "."]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join) | st.text(st.characters(codec=None)))
+def test_whatever_is_written_is_a_filter_or_refused(where: str) -> None:
+    try:
+        found = filters_of(where)
+    except UsageError as error:
+        str(error).encode()
+    else:
+        assert 1 <= len(found) <= 256
 
 
 @pytest.mark.parametrize(
@@ -188,13 +237,15 @@ def test_cells_have_bounds_and_events_every_attribute() -> None:
 
 def test_content_is_checked() -> None:
     assert content_of({"b": 1, "a": "x"}) == (("a", "x"), ("b", 1.0))
-    for wrong in ({"a": math.nan}, {"a": math.inf}, {"a": True}, {"a": None}, {"a": "x" * 257}, {"a": 10**400}):
+    for wrong in (math.nan, math.inf, True, None, "x" * 257, 10**400, "\ud800"):
         with pytest.raises(UsageError, match="attribute a must be"):
-            content_of(wrong)
+            content_of({"a": wrong})
     with pytest.raises(UsageError, match="at most 16"):
         content_of({f"a{at}": 1 for at in range(17)})
-    with pytest.raises(UsageError, match="must be a name"):
-        content_of({"a b": 1})
+    for name in ("a b", "", "\ufb01", "größe", "\ud800", "x" * 5000, "curve", 5, *keyword.kwlist):
+        with pytest.raises(UsageError, match="must be a name") as caught:
+            content_of({name: 1})
+        assert len(str(caught.value)) < 300
 
 
 def test_cells_of_different_spaces_never_meet() -> None:

@@ -10,15 +10,16 @@ from ropewalk.engines.batch.content import digest_of, run_here
 from ropewalk.engines.batch.content_sweep import ContentPoint, content_swept
 from ropewalk.engines.contents import contents_in
 from ropewalk.engines.job import Order
-from ropewalk.errors import UsageError
+from ropewalk.errors import InputError, UsageError
+from ropewalk.experiments.rewire import rewire
 from ropewalk.experiments.run import Executed, command_of, execute, ordered
 from ropewalk.experiments.workload import make_workload
 from ropewalk.measures.together import measured
 from ropewalk.protocols.content.filters import Filter
-from ropewalk.tables.frames import problems_of, read_table
-from ropewalk.tables.schema import FILTERS, PUBLICATIONS, ROUTING, SPREADS, VIEWS
+from ropewalk.tables.frames import problems_of, read_table, struct_of, write_table
+from ropewalk.tables.schema import FILTERS, PUBLICATIONS, ROUTING, SPREADS, SUBSCRIPTIONS, VIEWS
 from ropewalk.tables.session import Session
-from ropewalk.tables.store import Store
+from ropewalk.tables.store import Manifest, Store, drafted
 from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.stock_quotes import StockQuotes
 
@@ -127,6 +128,34 @@ def test_a_space_can_be_told(spark: Session, quotes: Store, tmp_path: Path) -> N
     assert len(own.space.cells_of(Filter())) == 16 * 12
     with pytest.raises(UsageError, match=r"do not fit --space 'stock:0'"):
         contents_in(spark, quotes, "stock:0")
+    with pytest.raises(UsageError, match=r"attribute price is not in the space stock:4"):
+        contents_in(spark, quotes, "stock:4")
+
+
+def test_words_that_no_filter_names_are_said_as_well(spark: Session, quotes: Store, tmp_path: Path) -> None:
+    job = asked(quotes, events=20, space="stock:4,colour:3,price:0:100:2", cover="cells")
+    run = executed(spark, quotes, tmp_path / "run", job)
+    assert run.document["missed"] == 0
+    store = Store.open(tmp_path / "run")
+    said = [json.loads(row.content) for row in read_table(spark, store, PUBLICATIONS).collect()]
+    assert {each["colour"] for each in said} <= {"colour-0", "colour-1", "colour-2"}
+
+
+def test_a_universe_without_anybody_is_refused(spark: Session, tmp_path: Path) -> None:
+    for table in (FILTERS, SUBSCRIPTIONS):
+        path = tmp_path / table.name
+        manifest = Manifest(name="nobody", made_by="tests", seed=1, settings={})
+        with drafted(path, manifest) as draft:
+            write_table(draft, table, spark.createDataFrame([], struct_of(table)))
+        with pytest.raises(InputError, match="so nobody wants anything"):
+            contents_in(spark, Store.open(path), "")
+
+
+def test_a_rewired_universe_has_no_filters_and_so_no_space(spark: Session, quotes: Store, tmp_path: Path) -> None:
+    rewire(quotes, 1, tmp_path / "rewired", overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
+    rewired = Store.open(tmp_path / "rewired")
+    assert rewired.manifest.defaults.keys() == {"overlay", "connectivity"}
+    assert contents_in(spark, rewired, asked(rewired).settings.space).space is None
 
 
 def test_a_sweep_is_the_same_as_single_runs(spark: Session, quotes: Store, usual: Executed) -> None:

@@ -84,6 +84,7 @@ def test_a_node_does_not_depend_on_which_others_are_made_beside_it() -> None:
     [
         ({"exponent": 0.0}, "exponent is 0.0"),
         ({"width": 1.5}, "width is 1.5"),
+        ({"width": 0.5, "ranges": "random"}, "width is 0.5, but plays no part where ranges are random; drop it"),
         ({"filters_per_node": 0}, "filters-per-node is 0"),
         ({"stocks": 10**5, "price_cells": 100}, "stocks times price-cells is 10000000, but must be at most 1000000"),
         ({"law": "zipf"}, "law is 'zipf', but must be one of: rank, pdf, ccdf, uniform"),

@@ -18,12 +18,14 @@ def rewire(
 ) -> dict[str, Any]:
     """A new store at `out` in which every node follows as many topics and every topic has as many subscribers."""
     settings = {"universe": universe.manifest.name}
+    # Filters are not dealt out, so there is nothing left that a space would cut.
+    defaults = {name: value for name, value in universe.manifest.defaults.items() if name != "space"}
     manifest = Manifest(
         name=f"rewired-{digest_of([settings, seed])}",
         made_by="rewire",
         seed=seed,
         settings=settings,
-        defaults=universe.manifest.defaults,
+        defaults=defaults,
     )
     with drafted(out, manifest, overwrite=overwrite) as draft, session as spark, phase("rewire"):
         interests = gather(read_table(spark, universe, SUBSCRIPTIONS))

@@ -38,6 +38,7 @@ MOST_CELLS = 1_000_000  # each task holds the popularity of every cell
 MOST_FILTERS = 1000  # of a node
 PRICES = 100.0  # prices run from 0 to here; the unit is of no account
 STEEPEST = 8.0
+WIDTH = 0.125  # ours: two cells wide, so that a filter touches two or three
 RANDOM = -1.0  # no width
 
 
@@ -57,8 +58,7 @@ class StockQuotes:
     ranges: Ranges = parameter("Whether ranges of prices are of one width, or have random ends.", default="fixed")
     # Ours: "subscriptions distributed according to a law" may mean whole ones, or where they lie.
     alike: bool = parameter("Whether all that start from one cell want the same range.", default=False)
-    # Ours: two cells wide, so that a filter touches two or three.
-    width: float = parameter("Of a fixed range of prices, as a share of all prices.", default=0.125)
+    width: float = parameter("Of a fixed range of prices, as a share of all prices.", default=WIDTH)
     # Ours: the reading under which every exponent the paper mentions makes sense.
     law: Law = parameter(
         "How popular the cell of rank x is: x^-exponent (rank), the integral of x^-exponent from x to x + 1 (pdf),"
@@ -79,6 +79,8 @@ class StockQuotes:
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise UsageError(f"{name} is {getattr(self, name)!r}, but must be one of: {', '.join(allowed)}.")
+        if self.ranges == "random" and self.width != WIDTH:
+            raise UsageError(f"width is {self.width}, but plays no part where ranges are random; drop it.")
         if self.cells > MOST_CELLS:
             raise UsageError(f"stocks times price-cells is {self.cells}, but must be at most {MOST_CELLS}.")
 

@@ -5,16 +5,31 @@ evaluated: the text is taken apart by Python's own parser, and what is not one o
 """
 
 import ast
+import keyword
 import math
-from itertools import product
+import re
 
 from ropewalk.errors import UsageError
-from ropewalk.protocols.content.filters import MOST_VALUE, Condition, Filter, Range, check_name, met
+from ropewalk.protocols.content.filters import (
+    LIMIT,
+    MOST_ATTRIBUTES,
+    MOST_VALUE,
+    Condition,
+    Filter,
+    Range,
+    check_name,
+    is_word,
+    met,
+    shortened,
+)
 
 MOST_CHARACTERS = 4096  # ours
+MOST_CONDITIONS = 256  # ours: as many as there may be alternatives
 MOST_FILTERS = 256  # ours: that one expression may come to
 
 KNOWN = 'compare attributes with numbers and words, as in: stock == "ACME" and 10 <= price < 20'
+IN_QUOTES = re.compile(r"'[^']*'|\"[^\"]*\"")
+OF_FILTERS = ("and", "or", "in")
 FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt,
     ast.LtE: ast.GtE,
@@ -26,19 +41,45 @@ FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 def filters_of(where: str) -> tuple[Filter, ...]:
     """What is wanted: events that match one of these."""
+    tree = _parsed(where)
+    _refuse_too_many(tree, where)
+    try:
+        found = _alternatives(tree, where)
+    except RecursionError as error:
+        raise UsageError(f"filter {shortened(where)!r} is nested too deeply; use fewer brackets.") from error
+    if not found:
+        raise UsageError(f"filter {shortened(where)!r} can never hold; check its ranges.")
+    return tuple(dict.fromkeys(found))
+
+
+def _parsed(where: str) -> ast.expr:
     if len(where) > MOST_CHARACTERS:
         raise UsageError(f"a filter of {len(where)} characters is too long: at most {MOST_CHARACTERS} are allowed.")
     try:
-        tree = ast.parse(where.strip(), mode="eval")
+        return ast.parse(where.strip(), mode="eval").body
+    except UnicodeEncodeError as error:
+        raise _unwritable(where) from error
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise UsageError(f"filter {where!r} cannot be read; {KNOWN}.") from error
-    try:
-        found = _alternatives(tree.body, where)
-    except RecursionError as error:
-        raise UsageError(f"filter {where[:40]!r}... is nested too deeply; use fewer brackets.") from error
-    if not found:
-        raise UsageError(f"filter {where!r} can never hold; check its ranges.")
-    return tuple(dict.fromkeys(found))
+        names = re.findall(r"[^\W\d]\w*", IN_QUOTES.sub("", where))
+        for name in names:
+            if keyword.iskeyword(name) and name not in OF_FILTERS:
+                raise UsageError(
+                    f"filter {shortened(where)!r} has {name!r}, which is no attribute but a keyword of Python; {KNOWN}."
+                ) from error
+        raise UsageError(f"filter {shortened(where)!r} cannot be read; {KNOWN}.") from error
+
+
+def _refuse_too_many(tree: ast.expr, where: str) -> None:
+    """Everything below takes time with conditions times alternatives, each as long as it has attributes."""
+    parts = list(ast.walk(tree))
+    conditions = sum(len(part.ops) for part in parts if isinstance(part, ast.Compare))
+    attributes = len({part.id for part in parts if isinstance(part, ast.Name)})
+    for what, count, most in (
+        ("conditions", conditions, MOST_CONDITIONS),
+        ("attributes", attributes, MOST_ATTRIBUTES),
+    ):
+        if count > most:
+            raise UsageError(f"filter {shortened(where)!r} has {count} {what}, more than {most}; say it with fewer.")
 
 
 def _alternatives(tree: ast.expr, where: str) -> list[Filter]:
@@ -60,24 +101,27 @@ def _alternatives(tree: ast.expr, where: str) -> list[Filter]:
 def _conjunction(parts: list[list[Filter]], where: str) -> list[Filter]:
     if math.prod(map(len, parts)) > MOST_FILTERS:
         raise _too_many(where)
-    found = []
-    for chosen in product(*parts):
-        both: Filter | None = Filter()
-        for each in chosen:
-            both = met(both, each) if both is not None else None
-        found += [both] if both is not None else []
+    found = [Filter()]
+    for part in parts:
+        both = (met(one, other) for one in found for other in part)
+        found = [each for each in both if each is not None]
     return found
 
 
 def _comparison(left: ast.expr, op: ast.cmpop, right: ast.expr, where: str) -> list[Filter]:
     if isinstance(right, ast.Name) and type(op) in FLIPPED:
         left, op, right = right, FLIPPED[type(op)](), left
-    if not isinstance(left, ast.Name):
+    if not isinstance(left, ast.Name) or not _is_as_written(left, where):
         raise _refused(left, where)
     check_name(left.id)
     if isinstance(op, ast.In) and isinstance(right, ast.Tuple | ast.List | ast.Set):
         return [_condition(left.id, ast.Eq(), each, where) for each in right.elts]
     return [_condition(left.id, op, right, where)]
+
+
+def _is_as_written(name: ast.Name, where: str) -> bool:
+    """Python's parser makes one letter of those that look alike; here a name is what events call it."""
+    return where.isascii() or not name.id.isascii() or _source_of(name, where) == name.id
 
 
 def _condition(name: str, op: ast.cmpop, operand: ast.expr, where: str) -> Filter:
@@ -97,30 +141,46 @@ def _condition(name: str, op: ast.cmpop, operand: ast.expr, where: str) -> Filte
         case ast.Gt(), float():
             condition = Range(low=math.nextafter(value, math.inf))
         case _:
-            raise UsageError(f"filter {where!r} compares {name} in a way that is not known; {KNOWN}.")
+            raise UsageError(f"filter {shortened(where)!r} compares {name} in a way that is not known; {KNOWN}.")
     return Filter(((name, condition),))
 
 
 def _value(operand: ast.expr, where: str) -> float | str:
-    sign = 1.0
-    if isinstance(operand, ast.UnaryOp) and isinstance(operand.op, ast.USub | ast.UAdd):
-        sign = -1.0 if isinstance(operand.op, ast.USub) else 1.0
-        operand = operand.operand
     match operand:
-        case ast.Constant(value=str(word)) if sign == 1.0 and len(word) <= MOST_VALUE:
+        case ast.Constant(value=str(word)):
+            if not is_word(word):
+                raise _unwritable(where)
             return word
-        case ast.Constant(value=bool()):
-            raise _refused(operand, where)
-        case ast.Constant(value=int() | float() as number) if abs(number) < 1e300:  # noqa: PLR2004
-            return sign * float(number)
+        case ast.UnaryOp(op=ast.USub(), operand=number):
+            return -_number(number, where)
+        case ast.UnaryOp(op=ast.UAdd(), operand=number):
+            return _number(number, where)
+        case _:
+            return _number(operand, where)
+
+
+def _number(operand: ast.expr, where: str) -> float:
+    match operand:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool) and abs(number) < LIMIT:
+            return float(number)
         case _:
             raise _refused(operand, where)
 
 
+def _source_of(tree: ast.expr, where: str) -> str:
+    return ast.get_source_segment(where.strip(), tree) or where
+
+
 def _refused(tree: ast.expr, where: str) -> UsageError:
-    part = ast.get_source_segment(where.strip(), tree) or where
-    return UsageError(f"filter {where!r} has {part!r}, which is not known there; {KNOWN}.")
+    part = shortened(_source_of(tree, where))
+    return UsageError(f"filter {shortened(where)!r} has {part!r}, which is not known there; {KNOWN}.")
+
+
+def _unwritable(where: str) -> UsageError:
+    return UsageError(
+        f"filter {shortened(where)!r} has a word of more than {MOST_VALUE} characters, or one that UTF-8 cannot write; use another."
+    )
 
 
 def _too_many(where: str) -> UsageError:
-    return UsageError(f"filter {where[:40]!r}... has more than {MOST_FILTERS} alternatives; say it with fewer.")
+    return UsageError(f"filter {shortened(where)!r} has more than {MOST_FILTERS} alternatives; say it with fewer.")

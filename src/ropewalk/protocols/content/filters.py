@@ -4,6 +4,7 @@ Paper: Kato et al. section III, definitions 1 to 3 (filters, coverage, mergers).
 (it lets the smaller filter cover the larger); its text and its figures mean what stands here.
 """
 
+import keyword
 import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -17,6 +18,9 @@ Content = tuple[tuple[str, Value], ...]
 MOST_ATTRIBUTES = 16  # ours: of a space, and so of an event
 MOST_NAME = 64  # ours, characters
 MOST_VALUE = 256  # ours, characters
+LIMIT = 1e300  # ours: of numbers in filters and spaces, so that nothing overflows where they are cut into intervals
+CURVE = "curve"  # what a space says of itself, so no attribute is called that
+SHOWN = 60  # ours: characters of somebody's text that an error repeats
 
 
 class Range(NamedTuple):
@@ -93,13 +97,37 @@ def content_of(said: Mapping[str, object]) -> Content:
 
 
 def check_name(name: object) -> None:
-    """Refuse what can be no attribute's name."""
-    if not isinstance(name, str) or not name.isidentifier() or len(name) > MOST_NAME:
-        raise UsageError(f"attribute {name!r} must be a name of at most {MOST_NAME} letters, digits and underscores.")
+    """Refuse what can be no attribute's name, in filters, events or spaces.
+
+    Python's parser, which reads filters, knows its keywords from names, and takes some letters for others that look alike: so
+    keywords are none, and letters are ASCII.
+    """
+    is_name = isinstance(name, str) and name.isascii() and name.isidentifier() and len(name) <= MOST_NAME
+    if not is_name or name == CURVE or keyword.iskeyword(str(name)):
+        raise UsageError(
+            f"attribute {shortened(str(name))!r} must be a name of at most {MOST_NAME} letters from a to z, digits and"
+            f" underscores, and neither {CURVE} nor a keyword of Python."
+        )
+
+
+def is_word(value: object) -> bool:
+    """Whether somebody can say it: text that is not too long, and that UTF-8 can write."""
+    if not isinstance(value, str) or len(value) > MOST_VALUE:
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shortened(text: str) -> str:
+    """What an error repeats of what it was told."""
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
 def _checked(name: str, value: object) -> Value:
-    if isinstance(value, str) and len(value) <= MOST_VALUE:
+    if isinstance(value, str) and is_word(value):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
@@ -108,7 +136,9 @@ def _checked(name: str, value: object) -> Value:
             number = math.inf
         if math.isfinite(number):
             return number
-    raise UsageError(f"attribute {name} must be a finite number or at most {MOST_VALUE} characters.")
+    raise UsageError(
+        f"attribute {name} must be a finite number, or at most {MOST_VALUE} characters that UTF-8 can write."
+    )
 
 
 def _holds(condition: Condition, value: Value) -> bool:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from ropewalk.arrays.hashing import weights
 from ropewalk.errors import UsageError
-from ropewalk.ids import identify
 from ropewalk.protocols.content.filters import Condition, Filter, Range
 from ropewalk.protocols.content.spaces import MOST_CELLS, Attribute, Space
 
@@ -34,7 +33,7 @@ def cells_of(space: Space, words: Words, points: Floats) -> Longs:
 
 def ids_of(space: Space, numbers: Longs) -> Longs:
     """`Space.id_of`, for many cells."""
-    return weights(np.full(numbers.size, identify(str(space)), np.int64), numbers)
+    return weights(np.full(numbers.size, space.id, np.int64), numbers)
 
 
 def _by_grid(space: Space, words: Words, lows: Floats, highs: Floats) -> tuple[Longs, Longs]:
@@ -43,8 +42,8 @@ def _by_grid(space: Space, words: Words, lows: Floats, highs: Floats) -> tuple[L
         known = words.get(attribute.name, ())
         first, last = (_intervals(attribute, known, ends[:, which]) for ends in (lows, highs))
         firsts.append(first)
-        counts.append(last - first + 1)
-    sizes = np.prod(np.stack(counts), axis=0)
+        counts.append(np.maximum(last - first + 1, 0))  # none, should its end lie before its beginning
+    sizes = np.prod(np.stack(counts), axis=0)  # at most as many as the space has cells, which 64 bits can count
     if sizes.max(initial=0) > MOST_CELLS:
         raise UsageError(f"a filter touches {sizes.max()} cells, more than {MOST_CELLS}: use larger cells.")
     rows = np.repeat(np.arange(lows.shape[0]), sizes)

@@ -9,16 +9,19 @@ attribute was halved equally often.
 All nodes of a network must cut alike, so a space is part of a cell's id: cells of different spaces never meet.
 """
 
+import json
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 from ropewalk.errors import UsageError
 from ropewalk.ids import identify, weight
 from ropewalk.protocols.content.filters import (
+    CURVE,
+    LIMIT,
     MOST_ATTRIBUTES,
     MOST_NAME,
     MOST_VALUE,
@@ -26,10 +29,13 @@ from ropewalk.protocols.content.filters import (
     Filter,
     Value,
     check_name,
+    is_word,
+    shortened,
 )
 
 MOST_INTERVALS = 1_000_000  # ours: of one attribute
 MOST_CELLS = 4096  # ours: that the filters of one node may touch
+MOST_NUMBERED = 2**63 - 1  # of a grid: cells are told by their numbers, which arrays have as 64 bits
 MOST_TURNS = 48  # ours: of the curve
 
 Span = range
@@ -50,10 +56,35 @@ class Attribute:
         check_name(self.name)
         if not 1 <= self.intervals <= MOST_INTERVALS:
             raise UsageError(
-                f"attribute {self.name} has {self.intervals} intervals, but must have from 1 to {MOST_INTERVALS}."
+                f"attribute {self.name} has {shortened(str(self.intervals))} intervals, but must have from 1 to"
+                f" {MOST_INTERVALS}."
             )
-        if (self.low is None) != (self.high is None) or not (self.low or 0.0) <= (self.high or 0.0):
+        if self.low is not None or self.high is not None:
+            self._check_range()
+        if self.words:
+            self._check_words()
+
+    def _check_range(self) -> None:
+        if self.low is None or self.high is None or not -LIMIT < self.low <= self.high < LIMIT:
             raise UsageError(f"attribute {self.name} goes from {self.low} to {self.high}, which is no range.")
+        if self.words:
+            raise UsageError(f"attribute {self.name} has words or a range, not both.")
+        if self.low == self.high and self.intervals > 1:
+            raise UsageError(
+                f"attribute {self.name} goes from {self.low} to {self.high}, so it must have 1 interval, not {self.intervals}."
+            )
+
+    def _check_words(self) -> None:
+        if not all(map(is_word, self.words)):
+            raise UsageError(
+                f"attribute {self.name} has words that are longer than {MOST_VALUE} characters, or that UTF-8 cannot write."
+            )
+        if any(one >= other for one, other in pairwise(self.words)):
+            raise UsageError(f"attribute {self.name} has words that must be in ascending order, each once.")
+        if self.intervals != len(self.words):
+            raise UsageError(
+                f"attribute {self.name} has {len(self.words)} words, so it must have as many intervals, not {self.intervals}."
+            )
 
     @property
     def is_number(self) -> bool:
@@ -63,7 +94,7 @@ class Attribute:
     def interval(self, value: Value) -> int:
         """Where a value lies; numbers beyond an end, in the interval at that end."""
         if isinstance(value, str) == self.is_number:
-            raise UsageError(f"attribute {self.name} is {value!r}, but must be a {self._kind}.")
+            raise UsageError(f"attribute {self.name} is {shortened(str(value))!r}, but must be a {self._kind}.")
         if isinstance(value, str):
             at = bisect_left(self.words, value)
             return at if self.words[at : at + 1] == (value,) else identify(value) % self.intervals
@@ -82,6 +113,12 @@ class Attribute:
             at = self.interval(condition)
             return range(at, at + 1)
         return range(self.interval(condition.low), self.interval(condition.high) + 1)
+
+    @property
+    def cut(self) -> tuple[str, int, tuple[float, ...], tuple[str, ...]]:
+        """All that it is; numbers that are equal look alike."""
+        ends = tuple(end + 0.0 for end in (self.low, self.high) if end is not None)  # -0.0 becomes 0.0
+        return self.name, self.intervals, ends, self.words
 
     @property
     def _kind(self) -> str:
@@ -105,10 +142,15 @@ class Space:
         names = [each.name for each in self.attributes]
         if not names or len(names) > MOST_ATTRIBUTES or len(set(names)) < len(names):
             raise UsageError(
-                f"a space has from 1 to {MOST_ATTRIBUTES} attributes, each once, not {', '.join(names)!r}."
+                f"a space has from 1 to {MOST_ATTRIBUTES} attributes, each once, not {shortened(', '.join(names))!r}."
             )
         if not 0 <= self.curve <= MOST_TURNS:
-            raise UsageError(f"curve is {self.curve}, but must be from 0 to {MOST_TURNS} turns.")
+            raise UsageError(f"curve is {shortened(str(self.curve))}, but must be from 0 to {MOST_TURNS} turns.")
+        if self.cells > MOST_NUMBERED:
+            raise UsageError(
+                f"a grid of {self.cells:.0e} cells is too large: at most {MOST_NUMBERED:.0e} are allowed;"
+                " use larger cells, or a curve."
+            )
 
     @cached_property
     def cells(self) -> int:
@@ -137,7 +179,7 @@ class Space:
         conditions = dict(filter_.conditions)
         unknown = [name for name in conditions if name not in {each.name for each in self.attributes}]
         if unknown:
-            raise UsageError(f"attribute {unknown[0]} is not in the space {self}; use those that are.")
+            raise UsageError(f"attribute {unknown[0]} is not in the space {shortened(str(self))}; use those that are.")
         spans = [each.span(conditions.get(each.name)) for each in self.attributes]
         if self.curve:
             return self._touched(spans)
@@ -149,19 +191,22 @@ class Space:
 
     def id_of(self, number: int) -> int:
         """What a cell is called by everybody who cuts alike."""
-        return weight(self._name, number)
+        return weight(self.id, number)
 
     @cached_property
-    def _name(self) -> int:
-        return identify(str(self))
+    def id(self) -> int:
+        """One number for how it is cut. Its text would not do: words may have what separates them there."""
+        return identify(json.dumps([[each.cut for each in self.attributes], self.curve]))
 
     def _check(self, content: Mapping[str, Value]) -> None:
         for each in self.attributes:
             if each.name not in content:
-                raise UsageError(f"an event says nothing of {each.name}, but must: the space is {self}.")
+                raise UsageError(
+                    f"an event says nothing of {each.name}, but must: the space is {shortened(str(self))}."
+                )
         if len(content) > len(self.attributes):
             other = next(name for name in content if name not in {each.name for each in self.attributes})
-            raise UsageError(f"an event says something of {other}, which is not in the space {self}.")
+            raise UsageError(f"an event says something of {other}, which is not in the space {shortened(str(self))}.")
 
     def _numbered(self, at: Iterable[int]) -> int:
         number = 0
@@ -218,14 +263,16 @@ def space_of(said: str, words: Mapping[str, Sequence[str]] | None = None) -> Spa
     """
     if len(said) > MOST_ATTRIBUTES * (MOST_NAME + MOST_VALUE):
         raise UsageError(f"a space of {len(said)} characters is too long.")
-    attributes, curve = [], 0
+    attributes, turns = [], []
     for part in said.split(","):
         name, *numbers = part.strip().split(":")
-        if name == "curve" and len(numbers) == 1:
-            curve = int(_number(numbers[0], part))
+        if name == CURVE and len(numbers) == 1:
+            turns.append(_whole(numbers[0], part))
         else:
             attributes.append(_attribute(part.strip(), name, numbers, words or {}))
-    return Space(tuple(attributes), curve)
+    if len(turns) > 1:
+        raise UsageError(f"space {shortened(said)!r} says {CURVE} more than once; say it once, at the end.")
+    return Space(tuple(attributes), *turns)
 
 
 def _attribute(part: str, name: str, numbers: list[str], known: Mapping[str, Sequence[str]]) -> Attribute:
@@ -233,13 +280,20 @@ def _attribute(part: str, name: str, numbers: list[str], known: Mapping[str, Seq
     if words or (not numbers and name in known):
         found = tuple(sorted(set(words.split("|") if words else known[name])))
         return Attribute(named, len(found), words=found)
-    match [_number(each, part) for each in numbers]:
+    match numbers:
         case [intervals]:
-            return Attribute(name, int(intervals))
+            return Attribute(name, _whole(intervals, part))
         case [low, high, intervals]:
-            return Attribute(name, int(intervals), low, high)
+            return Attribute(name, _whole(intervals, part), _number(low, part), _number(high, part))
         case _:
             raise _unreadable(part)
+
+
+def _whole(said: str, part: str) -> int:
+    number = _number(said, part)
+    if not number.is_integer():
+        raise UsageError(f"{shortened(part)!r} has {shortened(said)}, which is no whole number.")
+    return int(number)
 
 
 def _number(said: str, part: str) -> float:
@@ -247,12 +301,13 @@ def _number(said: str, part: str) -> float:
         number = float(said)
     except ValueError as error:
         raise _unreadable(part) from error
-    if abs(number) < 1e300:  # noqa: PLR2004
+    if abs(number) < LIMIT:
         return number
     raise _unreadable(part)
 
 
 def _unreadable(part: str) -> UsageError:
     return UsageError(
-        f"{part!r} is no attribute; say NAME:INTERVALS for words, NAME=WORD|WORD, or NAME:LOW:HIGH:INTERVALS for numbers."
+        f"{shortened(part)!r} is no attribute; say NAME:INTERVALS for words, NAME=WORD|WORD, or NAME:LOW:HIGH:INTERVALS for"
+        " numbers."
     )

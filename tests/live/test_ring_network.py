@@ -190,10 +190,10 @@ def test_whom_nobody_can_call_cannot_sit_on_a_ring() -> None:
     ("told", "said"),
     [
         ({"protocol": "carrier-pigeon"}, "protocol 'carrier-pigeon' is not known"),
-        ({"protocol": "flood"}, "protocol 'flood' has no nodes on sockets; choose one of: stan, magnet, scribe."),
+        ({"protocol": "flood"}, "protocol 'flood' has no nodes on sockets; choose one of: stan, magnet, scribe, kato."),
         (
             {"protocol": "magnet", "events": EventSettings(entry=9.0)},
-            "how StaN's events travel plays no part in magnet",
+            "how events travel from neighbour to neighbour plays no part in magnet",
         ),
         ({"protocol": "scribe", "settings": ScribeSettings(loss=0.1)}, "loss and churn are made up by simulations"),
         ({"protocol": "magnet", "settings": StanSettings()}, "settings are those of another protocol than magnet"),

@@ -68,8 +68,10 @@ def test_numbers_that_were_never_given_are_refused() -> None:
 def test_fields_added_at_the_end_are_skipped_and_missing_ones_have_their_default() -> None:
     event = [7, 8, [TOPIC], b"said"]
     kind = KINDS["push"]
-    newer = STAN.decode(kind, pack([[*event, "more"], [TOPIC], 3, False, 1.5, "even more"]), Topics())
-    assert newer == Push(Event(7, 8, (TOPIC,), b"said"), (TOPIC,), 3, False, 1.5)
+    says = [["price", 2.5], ["stock", "ACME"]]
+    newer = STAN.decode(kind, pack([[*event, says, "more"], [TOPIC], 3, False, 1.5, "even more"]), Topics())
+    content = (("price", 2.5), ("stock", "ACME"))
+    assert newer == Push(Event(7, 8, (TOPIC,), b"said", content), (TOPIC,), 3, False, 1.5)
     older = STAN.decode(kind, pack([event, [TOPIC], 3, False]), Topics())
     assert older == Push(Event(7, 8, (TOPIC,), b"said"), (TOPIC,), 3, False, 0.0)
 

@@ -102,7 +102,7 @@ def in_space(draw: st.DrawFn, space: Space) -> tuple[Filter, dict[str, float | s
     conditions: dict[str, Range | str] = {}
     said: dict[str, float | str] = {}
     for attribute in space.attributes:
-        values = NUMBERS if attribute.is_number else st.sampled_from(SAID)
+        values: st.SearchStrategy[float | str] = NUMBERS if attribute.is_number else st.sampled_from(SAID)
         said[attribute.name] = draw(values)
         if draw(st.booleans()):
             continue
@@ -375,5 +375,5 @@ def test_content_is_checked() -> None:
         content_of({f"a{at}": 1 for at in range(17)})
     for name in ("a b", "", "\ufb01", "größe", "\ud800", "x" * 5000, "curve", 5, *keyword.kwlist):
         with pytest.raises(UsageError, match="must be a name") as caught:
-            content_of({name: 1})
+            content_of({name: 1})  # type: ignore[dict-item]
         assert len(str(caught.value)) < 300

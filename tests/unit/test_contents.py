@@ -149,7 +149,7 @@ def test_events_say_something_of_words_that_no_filter_names(universe: Store, col
 
 
 def starts_of(contents: Contents) -> list[int]:
-    return contents.wants.starts.tolist()
+    return list(contents.wants.starts)
 
 
 def test_a_filter_that_touches_nothing_is_nobody_elses() -> None:

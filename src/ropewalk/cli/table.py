@@ -99,6 +99,8 @@ def _show_routing(console: Console, document: dict[str, Any]) -> None:
             value = document["spread"][name]
             events.add_row(words, "" if value is None else f"{value:.4f}")
         console.print(events)
+    elif "events" in document:
+        console.print(events_said(document), soft_wrap=True)
     console.print(f"digest {document['digest']}, tables in {document['out']}", soft_wrap=True)
 
 

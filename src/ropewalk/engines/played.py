@@ -1,5 +1,6 @@
 """What a run of single nodes leaves behind, as tables: the same whether they ran in the simulator or on sockets."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from ropewalk.engines.job import Job, Outcome, of_run, run_of, runs_row
 from ropewalk.engines.stages import LINK_COLUMNS, Left, Longs, link_rows, topic_columns
 from ropewalk.engines.views import as_arrow, connection_columns, view_columns
 from ropewalk.errors import InputError
+from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.stan import kernel
 from ropewalk.protocols.stan.settings import NAME
 from ropewalk.tables.frames import hexadecimal, read_table, write_tables
@@ -55,6 +57,7 @@ class Publication(NamedTuple):
     topics: tuple[int, ...]
     size: int
     at: float
+    content: Content = ()
 
 
 class Delivery(NamedTuple):
@@ -166,7 +169,7 @@ def event_tables(published: list[Publication] | None, delivered: list[Delivery])
         "topics": ([list(each.topics) for each in published], pa.list_(pa.int64())),
         "size": ([each.size for each in published], pa.int64()),
         "at": ([each.at for each in published], pa.float64()),
-        "content": ([None for _ in published], pa.string()),
+        "content": ([_said(each.content) for each in published], pa.string()),
     }
     yield PUBLICATIONS, _arrow(columns)
     columns = {
@@ -178,6 +181,10 @@ def event_tables(published: list[Publication] | None, delivered: list[Delivery])
         "owed": ([each.owed for each in delivered], pa.bool_()),
     }
     yield DELIVERIES, _arrow(columns)
+
+
+def _said(content: Content) -> str | None:
+    return json.dumps(dict(content), sort_keys=True) if content else None
 
 
 def _arrow(columns: dict[str, tuple[list[Any], pa.DataType]]) -> pa.Table:

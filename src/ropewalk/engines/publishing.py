@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from ropewalk.protocols.content.filters import Content
 from ropewalk.seeds import chance, pick, unit
 
 SETTLED = 3.0  # periods: whoever has followed one of its topics for as long when an event is published must get it
@@ -16,6 +17,7 @@ class Drawn(NamedTuple):
     number: int  # from 0 up
     publisher: int
     topics: tuple[int, ...]
+    content: Content = ()  # where topics are cells of a space
 
 
 def stretch(period: float, rounds: int) -> tuple[float, float]:

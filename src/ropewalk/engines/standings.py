@@ -46,7 +46,7 @@ class Following:
 class Ended:
     """How a run has ended."""
 
-    standings: dict[int, Standing]  # of all nodes that are there
+    standings: dict[int, Any]  # of all nodes that are there, as their protocol tells them
     open: dict[int, int]  # node -> links that are open
     sent: Sent
     at: float
@@ -89,7 +89,7 @@ def stored(
     draft.manifest.digest = outcome.digest
     rows = [
         (VIEWS, _views(standings, ended.open)),
-        (TREES, _table(TREES, list(_trees(standings, trees, following.rates)))),
+        (TREES, as_table(TREES, list(_trees(standings, trees, following.rates)))),
         (RELAYS, _relays(standings, trees, following.rates)),
     ]
     if "traffic" in job.keep:
@@ -129,7 +129,7 @@ def _views(standings: dict[int, Standing], links: dict[int, int]) -> pa.Table:
         (FINAL, id_, len(standing.held), len(set(standing.held)), links[id_], holders.get(id_, 0))
         for id_, standing in standings.items()
     ]
-    return _table(VIEWS, rows)
+    return as_table(VIEWS, rows)
 
 
 def _trees(
@@ -160,10 +160,10 @@ def _relays(standings: dict[int, Standing], trees: dict[int, Tree], rates: dict[
         for id_, count in tree.children.items():
             children[id_] += count
             loads[id_] += rates.get(topic, USUAL_RATE) * (topic not in standings[id_].follows)
-    return _table(RELAYS, [(FINAL, id_, loads[id_], children[id_]) for id_ in standings])
+    return as_table(RELAYS, [(FINAL, id_, loads[id_], children[id_]) for id_ in standings])
 
 
-def _table(table: Table, rows: list[tuple[Any, ...]]) -> pa.Table:
+def as_table(table: Table, rows: list[tuple[Any, ...]]) -> pa.Table:
     """Rows in the order of the table's columns, without the run."""
     names = [name for name in table.columns if name != "run"]
     arrays = [pa.array([row[at] for row in rows], TYPES[table.columns[name]]) for at, name in enumerate(names)]

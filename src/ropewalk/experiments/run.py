@@ -13,6 +13,7 @@ from ropewalk.engines.contract import FINAL, INITIAL, Engine, Phase, stage_after
 from ropewalk.engines.job import Job, Order, Outcome, run_of
 from ropewalk.engines.live import rings as live_rings
 from ropewalk.engines.live import run as live
+from ropewalk.engines.sim import content as sim_content
 from ropewalk.engines.sim import rings as sim_rings
 from ropewalk.engines.sim import run as sim
 from ropewalk.errors import InputError, RunError, UsageError
@@ -34,7 +35,7 @@ ON_RINGS: dict[Engine, Simulate] = {
     "sim": sim_rings.simulate,
     "live": live_rings.simulate,
 }
-ON_CONTENT: dict[Engine, Simulate] = {"batch": content.simulate}
+ON_CONTENT: dict[Engine, Simulate] = {"batch": content.simulate, "sim": sim_content.simulate}
 LIVE_GATHER = 0.2  # seconds: nodes of a cluster are told what to follow as soon as they run
 LIVE_PERIOD = 5.0  # seconds: somebody waits for all rounds of them
 FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does

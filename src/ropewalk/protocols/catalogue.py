@@ -97,11 +97,16 @@ def _magnet(me: Contact, settings: magnet.Settings, seed: int, former: Node | No
     return node
 
 
-def _kato(me: Contact, settings: kato.Settings, seed: int, former: Node | None) -> Node:
-    node = KatoNode(me, settings, seed)
-    if isinstance(former, KatoNode):
-        node.come_back(former)
-    return node
+def kato_with(of_events: EventSettings | None = None, of_discovery: DiscoverySettings | None = None) -> Make:
+    """How nodes that link by interests are made, likewise."""
+
+    def make(me: Contact, settings: kato.Settings, seed: int, former: Node | None) -> Node:
+        node = KatoNode(me, settings, seed, of_events=of_events, of_discovery=of_discovery)
+        if isinstance(former, KatoNode):
+            node.come_back(former)
+        return node
+
+    return make
 
 
 def _told(kind: type[Any], settings: Any) -> Callable[[Contact, int], Node]:
@@ -191,7 +196,7 @@ PROTOCOLS = {
             engines=("batch", "sim", "live"),
             settings=kato.Settings,
             schedules=("timed",),
-            make=_kato,
+            make=kato_with(),
             variants={
                 "cells": _told(KatoNode, kato.Settings(cover="cells")),
                 "printed": _told(KatoNode, kato.Settings(keeping="all")),

@@ -6,6 +6,8 @@ again. It is closed when it has idled for a whole period. One that no topic has 
 something; it is closed soon after, since a node asks many more than it has neighbours.
 """
 
+from collections.abc import Collection
+
 from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Event, Message, Send
 
 OUTBOX = 1024  # ours: messages that wait for a link to come up: who comes new to a ring asks about all its topics through one
@@ -122,6 +124,14 @@ class Links:
         """Take down what nobody has used since `before`: all of it, or only what no topic has ever used."""
         idle = [link for link in self.by_id.values() if link.up and not link.uses and link.idle_since <= before]
         idle = [link for link in idle if link.passing or not passing]
+        for link in idle:
+            del self.by_id[link.contact.id]
+        return [Disconnect(link.contact) for link in idle]
+
+    def close_others(self, needed: Collection[int], before: float) -> list[Effect]:
+        """Take down what is not needed, and has not been used since `before`."""
+        links = self.by_id.values()
+        idle = [link for link in links if link.up and link.contact.id not in needed and link.idle_since <= before]
         for link in idle:
             del self.by_id[link.contact.id]
         return [Disconnect(link.contact) for link in idle]

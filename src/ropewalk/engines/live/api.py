@@ -9,7 +9,7 @@ async with Node(bootstrap=["10.0.0.1:7000"]) as node:
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from secrets import token_bytes
@@ -24,15 +24,17 @@ from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
 from ropewalk.engines.live.joining import Joining
 from ropewalk.engines.live.leaving import hand_on
-from ropewalk.engines.live.options import LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
+from ropewalk.engines.live.options import CALLED, LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
 from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
 from ropewalk.engines.live.readers import ROOM, Readers, told
 from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
+from ropewalk.engines.live.wants import Cutting
 from ropewalk.engines.live.wire import Codec
 from ropewalk.errors import UsageError
 from ropewalk.protocols import contract
-from ropewalk.protocols.catalogue import PROTOCOLS, stan_with
+from ropewalk.protocols.catalogue import PROTOCOLS, kato_with, stan_with
+from ropewalk.protocols.content.filters import Content, Filter
 from ropewalk.protocols.contract import (
     Contact,
     Deliver,
@@ -44,7 +46,9 @@ from ropewalk.protocols.contract import (
     Subscribe,
     Unsubscribe,
 )
+from ropewalk.protocols.dissemination.injection import UNWANTED
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
+from ropewalk.protocols.kato.settings import NAME as KATO
 from ropewalk.protocols.stan.settings import NAME
 
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
@@ -72,13 +76,14 @@ class Node:
         self.bootstrap = tuple(bootstrap)
         if listen is None and not self.bootstrap:
             raise UsageError("a node that nobody can call and that calls nobody is alone; give it a bootstrap node.")
-        if listen is None and self.options.protocol in LIVE_ON_RINGS:
+        if listen is None and self.options.protocol in CALLED:
             raise UsageError(f"nodes of {self.options.protocol} must be called by others; have it listen somewhere.")
         for address in self.bootstrap:
             place(address)
         self.identity = identity_of(self.options)
         self._outgoing = Outgoing(self.identity, sign=self.options.sign)
         self._readers = Readers()
+        self._cutting = Cutting(self.options.protocol, self.options.settings)
         self._judges: dict[int, Judge] = {}  # by topic: who validates
         self._banned = Banned()
         self._running = self._left = False
@@ -87,12 +92,12 @@ class Node:
         self._lock: IO[bytes] | None = None  # of its identity, while it runs
         self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
         self.address = ""
-        self.counts = {"published": 0, "delivered": 0, "copies": 0}
+        self.counts = {"published": 0, "delivered": 0, "copies": 0, "unwanted": 0}
         # for whoever looks on
         self.published: Callable[[contract.Event], None] = lambda _: None
         self.delivered: Callable[[contract.Event, int], None] = lambda _, __: None
         self.came_again: Callable[[int], None] = lambda _: None
-        self.followed: Callable[[int, bool], None] = lambda _, __: None
+        self.followed: Callable[[int, tuple[Filter, ...] | None], None] = lambda _, __: None  # None: no longer
         self._came: OrderedDict[int, None] = OrderedDict()  # events, so that copies are known; MOST_CAME
 
     @property
@@ -212,12 +217,26 @@ class Node:
     # Events
 
     def subscribe(
-        self, *topics: str, buffer: int = BUFFER, when_full: WhenFull = "wait", signed: bool = False
+        self,
+        *topics: str,
+        where: str | None = None,
+        buffer: int = BUFFER,
+        when_full: WhenFull = "wait",
+        signed: bool = False,
     ) -> Subscription:
-        """Follow these topics from now on: read events from what is returned. `signed`: only those that are signed."""
+        """Follow these topics from now on, or want all events that say what a filter asks for: read them from what is returned.
+
+        `where`: as in `stock == "ACME" and 10 <= price < 20`, with protocol kato. `signed`: only events that are signed.
+        """
         self._must_run()
-        if not topics:
-            raise UsageError("a subscription has no topic, but needs one at least.")
+        if not topics and where is None:
+            raise UsageError("a subscription has no topic, but needs one at least, or a filter (where).")
+        if topics and where is not None:
+            raise UsageError("a subscription is to topics, or to what a filter asks for (where): say one of them.")
+        if where is not None:
+            filters, cells = self._cutting.wanted(where)
+            named = dict.fromkeys(cells, "")
+            return self.follow(named, {}, buffer, when_full, signed=signed, filters=filters)
         return self.follow({topic_of(topic): topic for topic in topics}, {}, buffer, when_full, signed=signed)
 
     def follow(
@@ -228,14 +247,22 @@ class Node:
         when_full: WhenFull = "wait",
         *,
         signed: bool = False,
+        filters: tuple[Filter, ...] = (),
     ) -> Subscription:
-        """As `subscribe`, with ids of topics and whom to begin with."""
-        subscription = Subscription(topics, buffer, when_full, self._unsubscribe, signed=signed)
+        """As `subscribe`, with ids of topics and whom to begin with, or of cells and what is wanted of them."""
+        subscription = Subscription(topics, buffer, when_full, self._unsubscribe, signed=signed, filters=filters)
         subscription.emptied = self._has_room
-        for topic in self._readers.add(subscription):
-            self.followed(topic, True)
-            self.driver.tell(Subscribe(topic, contacts.get(topic, ())))
+        self._follow(self._readers.add(subscription), contacts)
         return subscription
+
+    def _follow(self, topics: Iterable[int], contacts: dict[int, tuple[Contact, ...]]) -> None:
+        for topic in topics:
+            wanted = self._readers.wanted(topic)
+            self.followed(topic, wanted)
+            if wanted is None:
+                self.driver.tell(Unsubscribe(topic))
+            else:
+                self.driver.tell(Subscribe(topic, contacts.get(topic, ()), filters=wanted))
 
     def validate(self, topic: str, validator: Validator | None) -> None:
         """Have every event on a topic judged before it is delivered or passed on; None: no longer."""
@@ -249,8 +276,12 @@ class Node:
 
         self._judges[topic_of(topic)] = judge
 
-    async def publish(self, payload: bytes, topics: Iterable[str]) -> str:
-        """Get something to everybody who follows one of these topics; the id of the event.
+    async def publish(
+        self, payload: bytes, topics: Iterable[str] = (), *, content: Mapping[str, float | str] | None = None
+    ) -> str:
+        """Get something to everybody who follows one of these topics, or who wants what it says; the id of the event.
+
+        `content`: attributes by name, all that the network's space has, with protocol kato.
 
         Waits while neighbours are too slow, and, for topics that are not subscribed to here, until a member has it. Raises
         UndeliverableError if none of a topic can be reached.
@@ -259,6 +290,10 @@ class Node:
         if isinstance(topics, str):
             raise UsageError(f"topics is {topics!r}, but must be a list of names: say [{topics!r}].")
         named = {topic_of(topic): topic for topic in topics}
+        if named and content is not None:
+            raise UsageError("an event is on topics, or says something by name (content): drop one.")
+        said = self._cutting.said(content) if content is not None else None
+        named = {said.cell: said.words} if said is not None else named
         if not named or len(named) > MOST_TOPICS:
             raise UsageError(f"an event has {len(named)} topics, but must have from 1 to {MOST_TOPICS}.")
         if not isinstance(payload, bytes | bytearray | memoryview):
@@ -266,9 +301,9 @@ class Node:
         payload = bytes(payload)
         if len(payload) > MOST_SAID:
             raise UsageError(f"an event of {len(payload)} bytes is too large: {MOST_SAID} are carried at the most.")
-        return f"{await self.publish_on(payload, named):016x}"
+        return f"{await self.publish_on(payload, named, said.content if said is not None else ()):016x}"
 
-    async def publish_on(self, payload: bytes, topics: dict[int, str]) -> int:
+    async def publish_on(self, payload: bytes, topics: dict[int, str], content: Content = ()) -> int:
         """As `publish`, with ids of topics."""
         if self._joining is not None and not all(self.driver.machine.follows(topic) for topic in topics):
             try:
@@ -280,7 +315,7 @@ class Node:
         await self._readers.room(topics, lambda: self._running)
         await self._room()
         self._must_run()
-        event = self._outgoing.event(tuple(topics), payload)
+        event = self._outgoing.event(tuple(topics), payload, content)
         strange = [topic for topic in topics if not self.driver.machine.follows(topic)]
         self.counts["published"] += 1
         self.published(event)
@@ -290,7 +325,9 @@ class Node:
             if confirming:
                 await asyncio.wait(confirming.values())
         failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
-        if failed:
+        if content and UNWANTED in failed.values():
+            self.counts["unwanted"] += 1  # no fault: who wants something else is not known to who publishes
+        elif failed:
             raise UndeliverableError(failed)
         return event.id
 
@@ -337,7 +374,10 @@ class Node:
         """Its chances, and the key by which it ranks others, are nobody else's to know, and others at every start."""
         seed = int.from_bytes(token_bytes(8), "big") >> 1
         options = self.options
-        make = stan_with(of_events=options.events) if options.protocol == NAME else PROTOCOLS[options.protocol].make
+        made = {NAME: stan_with, KATO: kato_with}
+        make = PROTOCOLS[options.protocol].make
+        if options.protocol in made:
+            make = made[options.protocol](of_events=options.events)
         return make(Contact(self.identity.id, self.address), options.settings, seed, None)
 
     async def _room(self) -> None:
@@ -350,11 +390,9 @@ class Node:
                         await link.room.wait()
 
     def _unsubscribe(self, subscription: Subscription) -> None:
-        for topic in self._readers.remove(subscription):
-            if self._running:
-                self.followed(topic, False)
-                self.driver.tell(Unsubscribe(topic))
+        changed = self._readers.remove(subscription)
         if self._running:
+            self._follow(changed, {})
             self._has_room()  # what waited for it need not wait any more
 
     def _must_run(self) -> None:

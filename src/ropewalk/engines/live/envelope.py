@@ -1,15 +1,17 @@
 """What a published event looks like inside: what somebody had to say, and a signature if its publisher gave one.
 
-The signature is over the event's topics, what is said, and when. The id of a signed event is a hash of the same and of the
+The signature is over the event's topics, what is said, also by name, and when. The id of a signed event is a hash of the same and of the
 key, so nobody can pass anything else off under it; ids of signed events and of others never meet. Whose it is, is a hash of the
 key: the publisher that the event names must be the one whose key it is. What was signed long ago is not taken: ids are forgotten after
 a while, and it could come again.
 """
 
+import json
 from dataclasses import dataclass
 from hashlib import blake2b
 
 from ropewalk.engines.live.identity import KEY_BYTES, Identity, id_of, is_signed
+from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Event
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 
@@ -39,7 +41,7 @@ class Letter:
         """Whether whoever published the event has signed it. Takes a tenth of a millisecond or two."""
         if self.public is None or id_of(self.public) != event.publisher:
             return False
-        text = _text(event.topics, self.at, self.said)
+        text = _text(event.topics, self.at, self.said, event.content)
         return event.id == _signed_id(self.public, text) and is_signed(text, self.signature, self.public)
 
     def is_stale(self, now: float) -> bool:
@@ -47,16 +49,16 @@ class Letter:
         return self.public is not None and abs(now - self.at / 1e6) > STALE
 
 
-def sealed(publisher: Identity, topics: tuple[int, ...], said: bytes, number: int) -> Event:
+def sealed(publisher: Identity, topics: tuple[int, ...], said: bytes, number: int, content: Content = ()) -> Event:
     """An event as it is sent, unsigned. `number` is nobody else's."""
-    return Event(number % SIGNED_IDS, publisher.id, topics, PLAIN + said)
+    return Event(number % SIGNED_IDS, publisher.id, topics, PLAIN + said, content)
 
 
-def signed(publisher: Identity, topics: tuple[int, ...], said: bytes, at: int) -> Event:
+def signed(publisher: Identity, topics: tuple[int, ...], said: bytes, at: int, content: Content = ()) -> Event:
     """The same, signed; `at` in microseconds since 1970, and never twice the same: else what is said twice is one event."""
-    text = _text(topics, at, said)
+    text = _text(topics, at, said, content)
     letter = publisher.public + at.to_bytes(TIME_BYTES, "big") + publisher.sign(text)
-    return Event(_signed_id(publisher.public, text), publisher.id, topics, SIGNED + letter + said)
+    return Event(_signed_id(publisher.public, text), publisher.id, topics, SIGNED + letter + said, content)
 
 
 def unseal(payload: bytes) -> Letter | None:
@@ -70,9 +72,11 @@ def unseal(payload: bytes) -> Letter | None:
     return Letter(payload[ENVELOPE:], payload[1:time_at], at, payload[signature_at:ENVELOPE])
 
 
-def _text(topics: tuple[int, ...], at: int, said: bytes) -> bytes:
-    numbers = b"".join(number.to_bytes(8, "big") for number in (at, len(topics), *topics))
-    return b"ropewalk event " + numbers + said
+def _text(topics: tuple[int, ...], at: int, said: bytes, content: Content) -> bytes:
+    by_name = json.dumps(content).encode() if content else b""
+    lengths = (len(by_name),) if content else ()
+    numbers = b"".join(number.to_bytes(8, "big") for number in (at, len(topics), *topics, *lengths))
+    return (b"ropewalk content " if content else b"ropewalk event ") + numbers + by_name + said
 
 
 def _signed_id(public: bytes, text: bytes) -> int:

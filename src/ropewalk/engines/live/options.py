@@ -1,7 +1,7 @@
 """What can be chosen about a live node, and what is usual."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identi
 from ropewalk.engines.live.transport import place
 from ropewalk.errors import UsageError
 from ropewalk.protocols.catalogue import find_live
+from ropewalk.protocols.content.spaces import space_of
 from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
+from ropewalk.protocols.kato import settings as kato
 from ropewalk.protocols.magnet import settings as magnet
 from ropewalk.protocols.scribe import settings as scribe
 from ropewalk.protocols.stan.settings import NAME, Settings
@@ -26,6 +28,8 @@ LIVE_ON_RINGS: dict[str, OfRuns] = {
     magnet.NAME: magnet.Settings(gather=1.0),  # whoever runs a node says what it follows right after
     scribe.NAME: scribe.Settings(),
 }
+LIVE_BY_CONTENT = kato.Settings(cover="cells")  # ADR 21 says why: nothing is missed
+CALLED = (*LIVE_ON_RINGS, kato.NAME)  # whose nodes link to each other by who they are, whoever calls
 LIVE_EVENTS = EventSettings(entry=2.0)  # somebody waits for it: a link over the widest area is open by then
 
 
@@ -43,7 +47,8 @@ class Options:
     heartbeat: float = HEARTBEAT
     protocol: str = NAME  # the same at all nodes of the network
     settings: Any = None  # the protocol's own; None: as is usual here
-    events: EventSettings = field(default=LIVE_EVENTS)  # how they travel, with StaN
+    space: str = ""  # how events are cut into cells, with Kato's: the same at all nodes of the network
+    events: EventSettings = field(default=LIVE_EVENTS)  # how they travel, but on rings
 
     def __post_init__(self) -> None:
         self._choose_settings()
@@ -68,14 +73,22 @@ class Options:
     def _choose_settings(self) -> None:
         """Those that were given, or what is usual for the protocol."""
         entry = find_live(self.protocol)
-        if self.settings is None or self.settings in (LIVE, *LIVE_ON_RINGS.values()):
-            object.__setattr__(self, "settings", LIVE_ON_RINGS.get(self.protocol, LIVE))
+        usual: dict[str, Any] = {NAME: LIVE, kato.NAME: LIVE_BY_CONTENT} | LIVE_ON_RINGS
+        if self.settings is None or self.settings in usual.values():
+            object.__setattr__(self, "settings", usual[self.protocol])
+        if self.space and self.protocol != kato.NAME:
+            raise UsageError(f"space plays no part in {self.protocol}: only nodes of {kato.NAME} link by content.")
+        if self.space and isinstance(self.settings, kato.Settings):
+            space_of(self.space)
+            object.__setattr__(self, "settings", replace(self.settings, space=self.space))
         if not isinstance(self.settings, entry.settings):
             raise UsageError(f"settings are those of another protocol than {self.protocol}: give it its own.")
         if self.settings.loss or self.settings.churn:
             raise UsageError("loss and churn are made up by simulations, and play no part in a live node.")
         if self.protocol in LIVE_ON_RINGS and self.events != LIVE_EVENTS:
-            raise UsageError(f"how StaN's events travel plays no part in {self.protocol}; drop it.")
+            raise UsageError(
+                f"how events travel from neighbour to neighbour plays no part in {self.protocol}; drop it."
+            )
 
 
 def is_public_key(key: str) -> bool:
@@ -99,7 +112,7 @@ def refuse_unreachable(host: str, options: Options, bootstrap: Iterable[str]) ->
     if said is None and host in EVERYWHERE:
         raise UsageError(f"a node that listens at {host} must say where others reach it; add --advertise HOST.")
     away = [address for address in bootstrap if not is_here(place(address)[0])]
-    if options.protocol in LIVE_ON_RINGS and said is None and is_here(host) and away:
+    if options.protocol in CALLED and said is None and is_here(host) and away:
         raise UsageError(
             f"nodes of {options.protocol} are called by others, and {away[0]} cannot call {host};"
             " have it listen where that can, or add --advertise HOST."

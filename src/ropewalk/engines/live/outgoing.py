@@ -9,6 +9,7 @@ from secrets import token_bytes
 from ropewalk.engines.live.envelope import sealed, signed
 from ropewalk.engines.live.identity import Identity
 from ropewalk.errors import RunError
+from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Event
 from ropewalk.seeds import chance
 
@@ -32,14 +33,14 @@ class Outgoing:
         self._salt = int.from_bytes(token_bytes(8), "big") >> 1
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
 
-    def event(self, topics: tuple[int, ...], payload: bytes) -> Event:
+    def event(self, topics: tuple[int, ...], payload: bytes, content: Content = ()) -> Event:
         """Something to say, as an event that nobody has seen before."""
         if self.sign:
             self._signed_at = max(self._signed_at + 1, time.time_ns() // 1000)
-            return signed(self.identity, topics, payload, self._signed_at)
+            return signed(self.identity, topics, payload, self._signed_at, content)
         self._published += 1
         number = chance(self.identity.id, "event", self._salt, self._published)
-        return sealed(self.identity, topics, payload, number)
+        return sealed(self.identity, topics, payload, number, content)
 
     @contextmanager
     def confirming(self, event: Event, topics: Iterable[int]) -> Iterator["dict[int, asyncio.Future[str]]"]:

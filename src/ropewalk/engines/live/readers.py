@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from ropewalk.engines.live.envelope import Letter, unseal
 from ropewalk.engines.live.subscriptions import Event, SlowConsumerError, Subscription
 from ropewalk.protocols import contract
+from ropewalk.protocols.content.filters import Filter, is_wanted
 
 ROOM = 5.0  # ours, seconds: how long publishing waits for who is slow
 
@@ -18,23 +19,32 @@ class Readers:
         self._emptied = asyncio.Event()  # somebody has read something, or is gone
 
     def add(self, subscription: Subscription) -> list[int]:
-        """One more; topics that nobody has read so far."""
-        fresh = [topic for topic in subscription.topics if topic not in self.by_topic]
+        """One more; topics of which more is wanted than before."""
+        changed = []
         for topic in subscription.topics:
+            before = self.wanted(topic)
             self.by_topic.setdefault(topic, []).append(subscription)
-        return fresh
+            changed += [topic] if self.wanted(topic) != before else []
+        return changed
 
     def remove(self, subscription: Subscription) -> list[int]:
-        """One less; topics that nobody reads any more."""
-        left = []
+        """One less; topics of which less is wanted than before."""
+        changed = []
         for topic in subscription.topics:
-            known = self.by_topic.get(topic, [])
+            before, known = self.wanted(topic), self.by_topic.get(topic, [])
             if subscription in known:
                 known.remove(subscription)
-            if not known and topic in self.by_topic:
-                del self.by_topic[topic]
-                left.append(topic)
-        return left
+            if not known:
+                self.by_topic.pop(topic, None)
+            changed += [topic] if self.wanted(topic) != before else []
+        return changed
+
+    def wanted(self, topic: int) -> tuple[Filter, ...] | None:
+        """What is wanted of a topic: what matches one of these, all if there are none; None: nothing."""
+        readers = self.by_topic.get(topic)
+        if not readers or any(not each.filters for each in readers):
+            return None if not readers else ()
+        return tuple(dict.fromkeys(filter_ for each in readers for filter_ in each.filters))
 
     async def close(self) -> None:
         """End all of them."""
@@ -49,8 +59,9 @@ class Readers:
         if letter is None:
             return
         readers = {id(each): each for topic in event.topics for each in self.by_topic.get(topic, ())}
+        content = dict(event.content)
         for reader in readers.values():
-            if not reader.signed or letter.public is not None:
+            if is_wanted(content, reader.filters) and (not reader.signed or letter.public is not None):
                 reader.put(told(event, letter, hops, reader.topics))
 
     def is_full(self, topics: Iterable[int]) -> bool:
@@ -77,5 +88,6 @@ class Readers:
 
 def told(event: contract.Event, letter: Letter, hops: int, names: dict[int, str]) -> Event:
     """An event as a reader sees it, who knows these topics by name."""
-    topics = tuple(names[topic] for topic in event.topics if topic in names)
-    return Event(letter.said, topics, f"{event.publisher:016x}", letter.public is not None, f"{event.id:016x}", hops)
+    topics = tuple(names[topic] for topic in event.topics if names.get(topic))
+    signed, content = letter.public is not None, dict(event.content)
+    return Event(letter.said, topics, f"{event.publisher:016x}", signed, f"{event.id:016x}", hops, content)

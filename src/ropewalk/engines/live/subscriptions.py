@@ -3,11 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self, get_args
 
 from ropewalk.errors import RunError, UsageError
+from ropewalk.protocols.content.filters import Filter
 
 WhenFull = Literal["wait", "drop-oldest", "raise"]
 """What to do when nobody reads: let events wait where they are, lose the oldest and count them, or give up."""
@@ -30,6 +31,7 @@ class Event:
     signed: bool
     id: str
     hops: int  # links that it crossed
+    content: dict[str, float | str] = field(default_factory=dict)  # what it says by name
 
 
 class Subscription:
@@ -43,6 +45,7 @@ class Subscription:
         end: "Callable[[Subscription], None]",
         *,
         signed: bool = False,
+        filters: tuple[Filter, ...] = (),
     ) -> None:
         if buffer < 1:
             raise UsageError(f"a subscription's buffer is {buffer}, but must have room for 1 event at least.")
@@ -50,6 +53,7 @@ class Subscription:
             raise UsageError(f"when_full is {when_full!r}, but must be one of: {', '.join(get_args(WhenFull))}.")
         self.topics = topics  # names by id
         self.buffer, self.when_full, self.signed = buffer, when_full, signed
+        self.filters = filters  # of the events on its topics those that match one; all, if there are none
         self.dropped = 0  # events that were lost because nobody read them in time
         self._end = end
         self._waiting: deque[Event] = deque()

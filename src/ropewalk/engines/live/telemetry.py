@@ -1,6 +1,6 @@
 """What happens at a node, as lines of JSON: each is a row of a table, and says of which.
 
-`publications`, `deliveries` and `subscriptions` are written as they happen, `links`, `standings` (on rings), `connections` and `traffic` once per stage,
+`publications`, `deliveries` and `subscriptions` are written as they happen, `links`, `standings` (on rings, or by interests), `connections` and `traffic` once per stage,
 which is a period unless somebody says otherwise. Ids are numbers, times are seconds since 1970. A row about a node that starts anew
 has another `life`.
 """
@@ -10,12 +10,15 @@ import json
 import logging
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ropewalk.engines.live.api import Node
 from ropewalk.errors import InputError
+from ropewalk.protocols.content.filters import Filter
 from ropewalk.protocols.contract import Event
+from ropewalk.protocols.kato.node import Node as KatoNode
 from ropewalk.protocols.scribe.node import Node as ScribeNode
 
 log = logging.getLogger(__name__)
@@ -69,6 +72,8 @@ class Telemetry:
 
     def _say_where_it_stands(self, name: str, at: float, me: int) -> None:
         machine = self.node.driver.machine
+        if isinstance(machine, KatoNode):
+            self._write("standings", stage=name, at=at, node=me, **asdict(machine.standing()))
         if isinstance(machine, ScribeNode):
             standing = machine.standing()
             branches = [[topic, parent, topic in standing.roots] for topic, parent in standing.parents.items()]
@@ -97,14 +102,19 @@ class Telemetry:
             self.stage(f"round {turn}")
 
     def _published(self, event: Event) -> None:
-        about = {"publisher": event.publisher, "topics": list(event.topics), "size": len(event.payload)}
+        about: dict[str, Any] = {"publisher": event.publisher, "topics": list(event.topics), "size": len(event.payload)}
+        if event.content:
+            about["content"] = event.content
         self._write("publications", event=event.id, at=time.time(), **about)
 
     def _delivered(self, event: Event, hops: int) -> None:
         self._write("deliveries", event=event.id, node=self.node.identity.id, hops=hops, at=time.time())
 
-    def _followed(self, topic: int, follows: bool) -> None:
-        self._write("subscriptions", node=self.node.identity.id, topic=topic, at=time.time(), follows=follows)
+    def _followed(self, topic: int, wanted: tuple[Filter, ...] | None) -> None:
+        about: dict[str, Any] = {"topic": topic, "at": time.time(), "follows": wanted is not None}
+        if wanted:
+            about["filters"] = [each.conditions for each in wanted]
+        self._write("subscriptions", node=self.node.identity.id, **about)
 
     def _came_again(self, event: int) -> None:
         self._copies[event] = self._copies.get(event, 0) + 1

@@ -1,5 +1,7 @@
 """One run of nodes on rings in the simulator, on a stored universe: tables of trees and nodes, as the batch engine's, from messages and timers."""
 
+from typing import Any
+
 from pyspark.sql import SparkSession
 
 from ropewalk.engines.contract import Phase
@@ -8,7 +10,7 @@ from ropewalk.engines.publishing import stretch
 from ropewalk.engines.sim import timed
 from ropewalk.engines.sim.deliveries import Deliveries, outcome
 from ropewalk.engines.sim.network import Loss, Network, Rule, WideArea
-from ropewalk.engines.sim.population import Population
+from ropewalk.engines.sim.population import Act, Filters, Population
 from ropewalk.engines.sim.publishing import publications
 from ropewalk.engines.sim.record import Traffic
 from ropewalk.engines.sim.room import refuse_beyond
@@ -32,26 +34,35 @@ def simulate(spark: SparkSession, universe: Store, job: Order, draft: Draft, pha
     population = played(following.members, job, phase, traffic, deliveries)
     if not population.simulator.processes:
         raise RunError("no node is there at the end, so nothing is kept; use less churn, or more nodes.")
-    ended = _ended(population, traffic, deliveries)
+    processes = population.simulator.processes
+    standings = {id_: each.node.standing() for id_, each in processes.items() if isinstance(each.node, ScribeNode)}
+    ended = ended_of(population, traffic, deliveries, standings)
     with phase("write the tables"):
         return stored(spark, universe, job, draft, following, ended)
 
 
 def played(
-    followed: dict[int, list[int]], job: Order, phase: Phase, traffic: Traffic, deliveries: Deliveries | None
+    followed: dict[int, list[int]],
+    job: Order,
+    phase: Phase,
+    traffic: Traffic,
+    deliveries: Deliveries | None,
+    acts: list[Act] | None = None,  # None: events by chance
+    filters: Filters | None = None,
 ) -> Population:
     """Let nodes join one after the other, then let periods pass."""
     settings, seed = job.settings, job.seed
     observers: list[Observer] = [traffic, *([deliveries] if deliveries is not None else [])]
     rules: list[Rule] = [*([Loss(seed, settings.loss)] if settings.loss else []), WideArea(seed)]
     population = Population(
-        Simulator(Network(rules), observers), followed, settings, seed, {}, PROTOCOLS[job.protocol].make
+        Simulator(Network(rules), observers), followed, settings, seed, {}, PROTOCOLS[job.protocol].make, filters
     )
     with phase("let all nodes join"):
         timed.begin(population, {})
     traffic.clear()  # what it takes to set the stage is not part of the play
     between = stretch(settings.period, settings.rounds)
-    acts = publications(population, job.events, job.topics_per_event, *between) if job.events else []
+    if acts is None:
+        acts = publications(population, job.events, job.topics_per_event, *between) if job.events else []
     playing = timed.play(population, acts)
     for turn in range(1, settings.rounds + 1):
         with phase(f"round {turn} of {settings.rounds}"):
@@ -59,10 +70,13 @@ def played(
     return population
 
 
-def _ended(population: Population, traffic: Traffic, deliveries: Deliveries | None) -> Ended:
+def ended_of(
+    population: Population, traffic: Traffic, deliveries: Deliveries | None, standings: dict[int, Any]
+) -> Ended:
+    """How it has ended."""
     processes = population.simulator.processes
     ended = Ended(
-        standings={id_: each.node.standing() for id_, each in processes.items() if isinstance(each.node, ScribeNode)},
+        standings=standings,
         open={id_: len(each.linked) for id_, each in processes.items()},
         sent=traffic.by_node,
         at=population.simulator.now,

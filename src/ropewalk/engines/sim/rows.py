@@ -8,7 +8,14 @@ def rows_of_events(deliveries: Deliveries, owed: set[tuple[int, int]]) -> tuple[
     """What was published, and what was delivered to whom; `owed` are (event, node) that had to be."""
     known = deliveries.ledger.published.values()
     published = [
-        Publication(each.event.id, each.event.publisher, each.event.topics, len(each.event.payload), each.at)
+        Publication(
+            each.event.id,
+            each.event.publisher,
+            each.event.topics,
+            len(each.event.payload),
+            each.at,
+            each.event.content,
+        )
         for each in known
     ]
     latest = {  # of a node that came back and got it anew, the last

@@ -2,7 +2,8 @@
 
 Ours (the papers let only followers publish): an event is handed to three members at once, each of which spreads it as if it
 had come from a neighbour. One that says so suffices; if none does, others are tried, and if that fails whoever published
-it is told. Members that were found are remembered for a while. Whoever follows a topic no longer hands on in the same
+it is told. Where topics are cells it is told as soon as nobody is
+found, while it goes on. Members that were found are remembered for a while. Whoever follows a topic no longer hands on in the same
 way what it published there, and nobody is known to have.
 """
 
@@ -20,6 +21,7 @@ Key = tuple[int, int]  # event, topic
 
 
 NOBODY = "no member of the topic could be reached, or none had room"
+UNWANTED = "nobody is known to want what it says"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Injected:
     attempt: int = 0  # how often entrances were tried
     asked: dict[int, None] = field(default_factory=dict)  # who has been tried, of those who are remembered
     handed: dict[int, None] = field(default_factory=dict)  # everybody who has been: any of them may answer late
+    unreached: dict[int, None] = field(default_factory=dict)  # of these, who could not be reached, since the last wait
     seeking: bool = False  # until members are found, or are not
 
 
@@ -95,8 +98,14 @@ class Injections:
             self._remember(topic, contacts, now)
         effects: list[Effect] = []
         for key in waiting:
-            self.open[key].seeking = False
-            effects += self._try(key, now) if contacts else self._wait(key)
+            injected = self.open[key]
+            injected.seeking = False
+            if not contacts and injected.event.content and not injected.attempt:
+                effects += self._report(
+                    injected.event, topic, UNWANTED
+                )  # which is no fault: nobody need wait for the end
+            there = any(contact.id not in injected.unreached for contact in contacts)
+            effects += self._try(key, now) if there else self._wait(key)
         return effects
 
     def taken(self, sender: Contact, taken: Taken) -> list[Effect]:
@@ -107,6 +116,19 @@ class Injections:
         del self.open[taken.event, taken.topic]
         return [Entered(taken.event, taken.topic)] if injected.event.publisher == self.me else []
 
+    def lost(self, node: int, now: float) -> list[Effect]:
+        """Somebody cannot be reached: what was handed to nobody else is handed to others at once."""
+        for topic, (contacts, until) in list(self.entrances.items()):
+            if any(contact.id == node for contact in contacts):
+                self.entrances[topic] = (tuple(each for each in contacts if each.id != node), until)
+        effects: list[Effect] = []
+        for key in [key for key, injected in self.open.items() if node in injected.asked]:
+            injected = self.open[key]
+            injected.unreached[node] = None
+            if not injected.seeking and injected.asked.keys() <= injected.unreached.keys():
+                effects += self._try(key, now)
+        return effects
+
     def fire(self, timer: Await, now: float) -> list[Effect]:
         """Nobody has answered, or nobody was found: try others, or give up."""
         key = (timer.event, timer.topic)
@@ -116,12 +138,14 @@ class Injections:
         if injected.attempt >= self.settings.entries:
             del self.open[key]
             return self._report(injected.event, timer.topic, NOBODY)
+        injected.unreached.clear()  # they may be there by now
         return self._try(key, now)
 
     def _try(self, key: Key, now: float) -> list[Effect]:
         injected, topic = self.open[key], key[1]
         contacts, until = self.entrances.get(topic, ((), now))
-        fresh = [contact for contact in contacts if contact.id not in injected.asked] if until > now else []
+        tried = injected.asked.keys() | injected.unreached.keys()
+        fresh = [contact for contact in contacts if contact.id not in tried] if until > now else []
         if not fresh:
             self.entrances.pop(topic, None)
             injected.seeking = True

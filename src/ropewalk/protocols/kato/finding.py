@@ -20,6 +20,7 @@ from ropewalk.protocols.kato.settings import Settings
 from ropewalk.protocols.links import Links
 
 MET = 3  # ours: of those who are found for a cell, how many are asked who they are
+RENDEZVOUS = 2  # ours: cells, the lowest, at which those meet first who want the same: then one of them stands for all
 SEEDS_ASKED = 2  # ours: where nobody is known, how many of those that are a way in
 
 
@@ -66,15 +67,16 @@ class Finding:
 
     # Questions (Kato III-C)
 
-    def look(self, now: float) -> list[Effect]:
-        """Ask for those who want what nobody around does."""
+    def look(self, now: float, *, first: bool = False) -> list[Effect]:
+        """Ask for those who want what nobody around does; `first`: where those are found who want the same."""
         if not self.alike.is_alone:
             return []
         wanted = self.neighbours.lacking()
         if not wanted and self.neighbours.around:
             return []
         effects = self._ask(wanted, now)
-        for cell in wanted if self.discovery is not None else ():
+        sought = wanted if not first else self.neighbours.profile.cells[:RENDEZVOUS]
+        for cell in sought if self.discovery is not None else ():
             effects += self.seek(cell, now)
         return effects
 
@@ -116,11 +118,12 @@ class Finding:
         """Look for those who want a cell."""
         return self.discovery.seek(cell, now) if self.discovery is not None else []
 
-    def serve(self, now: float) -> list[Effect]:
-        """Be found as who wants these cells, as long as this node stands for itself."""
+    def serve(self, now: float, *, first: bool = False) -> list[Effect]:
+        """Be found as who wants these cells, as long as this node stands for itself; `first`: by who wants the same."""
         if self.discovery is None:
             return []
-        cells = dict.fromkeys(self.neighbours.profile.cells if self.alike.is_primary else ())
+        wanted = self.neighbours.profile.cells[: RENDEZVOUS if first else None]
+        cells = dict.fromkeys(wanted if self.alike.is_primary else ())
         effects: list[Effect] = []
         for cell in [cell for cell in self.discovery.served if cell not in cells]:
             effects += self.discovery.serve_no_more(cell, now)

@@ -11,7 +11,7 @@ missed are asked for.
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ropewalk.protocols.content.filters import Filter, is_wanted
 from ropewalk.protocols.contract import (
@@ -49,11 +49,15 @@ from ropewalk.protocols.kato.ids import covers, event_id
 from ropewalk.protocols.kato.messages import Alive, Circle, Enrol, Fallen, Joining, Linking, Message, Told, is_sound
 from ropewalk.protocols.kato.neighbours import SILENT, Neighbours
 from ropewalk.protocols.kato.settings import Settings
+from ropewalk.protocols.kato.standing import Standing
 from ropewalk.protocols.links import Links
 from ropewalk.seeds import chance, unit
 
 GATHER = 0.05  # ours, seconds: how long a node waits for more to be told before it says what it wants
-IDLE = 1.25  # ours, periods: links over which nothing was said for as long are closed
+PASSING = 2.0  # ours, seconds: links to who is no neighbour, and over which nothing was said for as long, are closed
+STAND = (
+    1.0  # ours, seconds: from when a node says what it wants until it is found by all of it, if nobody stands for it
+)
 DOUBTED = 1.5  # ours, periods: who was not heard of for as long is gone if somebody says so
 
 
@@ -63,32 +67,26 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True)
+class Sweep:
+    """Time to close links to who is no neighbour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Time to be found by all that this node wants, unless somebody else is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settle:
     """Time to say what this node wants now."""
-
-
-class Standing(NamedTuple):
-    """A node as its tables show it."""
-
-    covering: int
-    covered: int
-    neighbours: int
-    incoming: int  # who links to it, and whom it does not link to
-    ring: int
-    alike: int  # how many are in its group
-    primary: bool
-    cells: int
-    bits: int
-    by_cell: int  # events that came for its cells, and that it did not want
-    by_bits: int  # likewise, for its bits alone
 
 
 class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "alike", "beating", "departed", "events", "finding", "groups", "injections", "links", "me", "neighbours", "seed", "settings",
-        "settling", "topics", "unwanted",
+        "alike", "beating", "departed", "events", "finding", "groups", "injections", "links", "me", "neighbours", "received", "seed",
+        "settings", "settling", "stands", "sweeping", "topics", "unwanted",
     )  # fmt: skip
 
     def __init__(
@@ -110,8 +108,10 @@ class Node:
         self.topics: dict[int, tuple[Filter, ...]] = {}  # cells, and what of them; grows and shrinks by subscriptions
         self.events = dissemination.Node(of_events or EventSettings(), self.near)
         self.injections = Injections(me.id, self.events.settings, self.links, self._seek)
+        self.stands = True  # whether it was primary when it was last handled
+        self.received = 0  # messages that brought events
         self.unwanted: Counter[str] = Counter()  # events that came and were not wanted, by why
-        self.beating = self.settling = False  # whether a Beat, or a Settle, is on its way
+        self.beating = self.settling = self.sweeping = False  # whether a Beat, a Settle, or a Sweep is on its way
 
     def come_back(self, former: "Node") -> None:
         """Go on counting where a former self left off."""
@@ -147,16 +147,20 @@ class Node:
     def standing(self) -> Standing:
         """How things are now."""
         table, held = self.neighbours.table, self.neighbours.table.all()
+        ring = self.alike.ring()
         return Standing(
+            held=(*held, *ring),
             covering=len(table.covering),
             covered=len(table.covered),
             neighbours=len(table.neighbours),
+            holders=len(self.neighbours.incoming),
             incoming=sum(node not in held for node in self.neighbours.incoming),
-            ring=len(self.alike.ring()),
+            ring=len(ring),
             alike=len(self.alike.orders),
             primary=self.alike.is_primary,
             cells=len(self.neighbours.profile.cells),
             bits=self.neighbours.looker.id.bit_count(),
+            received=self.received,
             by_cell=self.unwanted["cell"],
             by_bits=self.unwanted["bits"],
         )
@@ -178,6 +182,9 @@ class Node:
         """Take one input in; what is to be done about it."""
         effects = self._take_in(event, now)
         effects += self.groups.make(now)
+        if self.alike.is_primary and not self.stands:
+            effects += self.finding.serve(now)
+        self.stands = self.alike.is_primary
         effects += self._enter(now)
         if self.neighbours.met:
             effects += self.events.met(self.neighbours.met)
@@ -256,7 +263,8 @@ class Node:
             return []
         effects = self.groups.part(now)
         effects += self.neighbours.become(cells, now)
-        return effects + self.finding.look(now) + self.finding.serve(now)
+        effects += self.finding.look(now, first=True) + self.finding.serve(now, first=True)
+        return [*effects, SetTimer(min(STAND, self.settings.period), Stand())]
 
     def _leave(self, now: float) -> list[Effect]:
         effects = self.events.leave(now) + self.injections.leave() + self.groups.part(now) + self.finding.leave(now)
@@ -292,8 +300,21 @@ class Node:
         self.departed.tidy(now)
         effects += self.neighbours.beat(now) + self.groups.beat(now)
         effects += self.finding.look(now) + self.finding.serve(now)
-        effects += self.events.tidy(now)
-        return effects + self.links.close_idle(now - IDLE * self.settings.period)
+        return effects + self.events.tidy(now) + self._begin_to_sweep()
+
+    def _begin_to_sweep(self) -> list[Effect]:
+        """As long as there are links to others than neighbours: a node asks many more than it has of these."""
+        needed = self.neighbours.around.keys() | self.alike.watched().keys()
+        if self.sweeping or all(node in needed for node in self.links.by_id):
+            return []
+        self.sweeping = True
+        return [SetTimer(min(PASSING, self.settings.period), Sweep())]
+
+    def _sweep(self, now: float) -> list[Effect]:
+        self.sweeping = False
+        needed = self.neighbours.around.keys() | self.alike.watched().keys()
+        effects = self.links.close_others(needed, now - min(PASSING, self.settings.period))
+        return effects + self._begin_to_sweep()
 
     # Links and messages
 
@@ -301,7 +322,7 @@ class Node:
         effects = self.links.came_up(contact, now)
         if contact.id in self.neighbours.around or contact.id in self.alike.ring():
             self.neighbours.met.append(contact)
-        return effects
+        return effects + self._begin_to_sweep()
 
     def _link_down(self, down: LinkDown, now: float) -> list[Effect]:
         node = down.contact.id
@@ -309,7 +330,7 @@ class Node:
         effects: list[Effect] = []
         if down.cause != "closed":
             self.events.lost(node)
-            effects += self._gone(node, now)
+            effects += self._gone(node, now) + self.injections.lost(node, now)
         elif node in self.neighbours.around or node in self.alike.watched():
             effects += self.links.seek(down.contact, now)
         return effects + self.finding.link_down(down, now)
@@ -319,6 +340,7 @@ class Node:
         if link is None or not link.up:
             return []
         link.heard_at = link.idle_since = now
+        self.received += isinstance(message, Push | Inject)
         match message:
             case Push() | Have() | Want() | Spare():
                 return self.events.receive(sender, message, now)
@@ -363,6 +385,10 @@ class Node:
                 return self._beat(now)
             case Settle():
                 return self._settle(now)
+            case Stand():
+                return self.finding.look(now) + self.finding.serve(now)
+            case Sweep():
+                return self._sweep(now)
             case Await():
                 return self.injections.fire(timer, now)
             case _:

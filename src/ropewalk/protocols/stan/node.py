@@ -182,9 +182,10 @@ class Node:
                 return self._leave(now)
 
     def _link_down(self, down: LinkDown, now: float) -> list[Effect]:
+        effects = self.neighbours.link_down(down, now)
         if down.cause != "closed":
             self.events.lost(down.contact.id)
-        effects = self.neighbours.link_down(down, now)
+            effects += self.injections.lost(down.contact.id, now)
         return effects + self.finding.link_down(down, now) if self.finding is not None else effects
 
     def _receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:

@@ -14,6 +14,7 @@ from ropewalk.errors import UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, LIVE_PERIOD, ordered
 from ropewalk.protocols.catalogue import ON_SOCKETS, find_live
 from ropewalk.protocols.dht.runs import OfRuns
+from ropewalk.protocols.kato.settings import Settings as KatoSettings
 from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.stan.settings import NAME, Settings
 from ropewalk.tables.machine import cores
@@ -36,6 +37,11 @@ USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
 @click.option("--protocol", default=NAME, show_default=True, help=f"What nodes speak: {', '.join(ON_SOCKETS)}.")
 @options.each(options.of_fields(Settings(), USUALLY, MADE_UP))
 @options.each(options.of_fields(MagnetSettings(), without=[each.name for each in fields(OfRuns)]))
+@options.each(
+    options.of_fields(
+        KatoSettings(), {"space": "as the workload says", "cover": "cells"}, [each.name for each in fields(OfRuns)]
+    )
+)
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),

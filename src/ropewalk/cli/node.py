@@ -19,6 +19,9 @@ from ropewalk.engines.live.pipes import run_until_stopped
     "--subscribe", metavar="TOPIC", multiple=True, help="A topic to follow and pass on; may be given several times."
 )
 @click.option(
+    "--where", metavar="FILTER", multiple=True, help="With kato: what to want and pass on; may be given several times."
+)
+@click.option(
     "--metrics",
     type=click.IntRange(0, 65_535),
     metavar="PORT",
@@ -34,6 +37,8 @@ def command(**told: Any) -> None:
         print(json.dumps({"id": node.id, "address": node.address, "public_key": node.public_key}), flush=True)
         for topic in said.get("subscribe", ()):
             node.subscribe(topic, buffer=1, when_full="drop-oldest")
+        for where in said.get("where", ()):
+            node.subscribe(where=where, buffer=1, when_full="drop-oldest")
         say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
 
     def shown(port: int) -> None:

@@ -24,7 +24,7 @@ FILE = click.Path(path_type=Path)
 KNOWN = {  # what a configuration may say, and what kind of thing that is
     "listen": str, "bootstrap": list, "subscribe": list, "advertise": str, "identity": str, "secret_file": str, "allow_file": str,
     "authority": str, "certificate": str, "key": str, "sign": bool, "heartbeat": float, "period": float, "metrics": int,
-    "telemetry": str, "protocol": str,
+    "telemetry": str, "protocol": str, "space": str, "where": list,
 }  # fmt: skip
 PATHS = ("identity", "secret_file", "allow_file", "authority", "certificate", "key", "telemetry")
 
@@ -44,6 +44,7 @@ def of_nodes(command: Command) -> Command:
             click.option("--key", type=FILE, help="Its Ed25519 key."),
             click.option("--sign/--no-sign", default=None, help="Sign what it publishes.  [default: off]"),
             click.option("--protocol", metavar="NAME", help=f"How nodes find each other, the same at all of them: {', '.join(ON_SOCKETS)}.  [default: {NAME}]"),
+            click.option("--space", metavar="SPACE", help="With kato: how what events say is cut into cells, the same at all of them: stock:64,price:0:100:16."),
             click.option("--heartbeat", type=float, help="Seconds within which it says twice that it lives.  [default: 1]"),
             click.option("--period", type=float, help=f"Seconds from one walk, or heartbeat on rings, to the next.  [default: {LIVE.period:g}]"),
             click.option("--config", type=FILE, help="A TOML file that says all of this; what is given besides counts more."),
@@ -60,7 +61,7 @@ def node_of(told: dict[str, Any]) -> tuple[Node, dict[str, Any]]:
     listen = said.get("listen", "127.0.0.1:0")
     cluster = _cluster(said)
     chosen: dict[str, Any] = {
-        name: said[name] for name in ("identity", "advertise", "sign", "heartbeat", "protocol") if name in said
+        name: said[name] for name in ("identity", "advertise", "sign", "heartbeat", "protocol", "space") if name in said
     }
     if "secret_file" in said:
         chosen["secret"] = _secret(said["secret_file"])

@@ -1,6 +1,7 @@
 """`ropewalk publish`: every line on standard input becomes an event."""
 
 import io
+import json
 import os
 import sys
 from functools import partial
@@ -11,28 +12,34 @@ import click
 from ropewalk.cli.nodes import node_of, of_nodes
 from ropewalk.cli.talk import say
 from ropewalk.engines.live.loops import run
-from ropewalk.engines.live.pipes import publish_lines
+from ropewalk.engines.live.pipes import About, publish_lines
 from ropewalk.errors import RunError, UsageError
 
 LOT = 65_536  # bytes
 
 
 @click.command(epilog="Example: echo hello | ropewalk publish news --bootstrap 127.0.0.1:7000")
-@click.argument("topics", nargs=-1, required=True, metavar="TOPIC...")
+@click.argument("topics", nargs=-1, metavar="TOPIC...")
+@click.option(
+    "--content", metavar="JSON", help='With kato, in place of topics: what events say, {"stock": "ACME", "price": 12}.'
+)
 @click.option("--message", metavar="TEXT", help="Publish this instead of what is on standard input.")
 @click.option(
     "--json-lines",
     is_flag=True,
-    help='Lines are JSON: {"payload": "..."} or {"payload64": "..."}, and "topics" if they differ.',
+    help='Lines are JSON: {"payload": "..."} or {"payload64": "..."}, and "topics" or "content" if they differ.',
 )
 @of_nodes
-def command(topics: tuple[str, ...], message: str | None, json_lines: bool, **told: Any) -> None:
-    """Publish every line of standard input as an event, on all TOPICs; then leave.
+def command(topics: tuple[str, ...], content: str | None, message: str | None, json_lines: bool, **told: Any) -> None:
+    """Publish every line of standard input as an event, on all TOPICs, or with what it says by name; then leave.
 
     Exit code 4 if an event did not get into one of its topics: nobody there could be reached.
     """
     if message is not None and json_lines:
         raise UsageError("--message and --json-lines exclude each other; drop one.")
+    if bool(topics) == (content is not None) and not (json_lines and not topics):
+        raise UsageError("say the topics of events, or with --content what they say; one of them.")
+    about = About(topics, _content(content) if content is not None else None)
     node, said = node_of(told)
     if not said.get("bootstrap"):
         raise UsageError("nobody would hear it: add --bootstrap HOST:PORT of a node that is there.")
@@ -41,10 +48,20 @@ def command(topics: tuple[str, ...], message: str | None, json_lines: bool, **to
     said_so = io.BytesIO((message or "").encode())
     whole = message is not None
     read = partial(said_so.read, LOT) if whole else partial(os.read, sys.stdin.fileno(), LOT)
-    published, lost, stopped = run(publish_lines(node, read, topics, as_json=json_lines, whole=whole, failed=say))
+    published, lost, stopped = run(publish_lines(node, read, about, as_json=json_lines, whole=whole, failed=say))
     if stopped:
         say(f"interrupted after {published} events: what came after that was not published.")
         raise click.exceptions.Exit(128 + stopped)
     if lost:
         raise RunError(f"{lost} of {published} events did not get into all their topics.")
     say(f"published {published} event{'' if published == 1 else 's'}.")
+
+
+def _content(said: str) -> dict[str, Any]:
+    try:
+        found = json.loads(said)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UsageError(f"--content is {said!r}, but must be JSON: attributes by name.")
+    return found

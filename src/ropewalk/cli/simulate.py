@@ -41,7 +41,11 @@ KNOWN = "; ".join(f"{entry.name}: {entry.sentence}" for entry in PROTOCOLS.value
 @options.each(options.of_fields(Settings(), dict.fromkeys(FROM_WORKLOAD, "as the workload says") | OF_ENGINES))
 @options.each(options.of_fields(MagnetSettings(), without=[each.name for each in fields(OfRuns)]))
 @options.each(
-    options.of_fields(KatoSettings(), {"space": "as the workload says"}, without=[each.name for each in fields(OfRuns)])
+    options.of_fields(
+        KatoSettings(),
+        {"space": "as the workload says", "cover": "bits; cells with --engine sim"},
+        without=[each.name for each in fields(OfRuns)],
+    )
 )
 @click.option("--strict", is_flag=True, help="Insist on the protocol as printed: refuse what was added to it.")
 @click.option(

@@ -14,7 +14,10 @@ from ropewalk.errors import UsageError
 
 
 @click.command(epilog="Example: ropewalk subscribe news --listen 127.0.0.1:7000")
-@click.argument("topics", nargs=-1, required=True, metavar="TOPIC...")
+@click.argument("topics", nargs=-1, metavar="TOPIC...")
+@click.option(
+    "--where", metavar="FILTER", help="With kato, in place of topics: 'stock == \"ACME\" and 10 <= price < 20'."
+)
 @click.option("--count", type=click.IntRange(1), metavar="N", help="Leave after so many events.  [default: never]")
 @click.option("--json-lines", is_flag=True, help="Write events as JSON: who published, on which topics, and what.")
 @click.option("--signed", is_flag=True, help="Take signed events only.")
@@ -31,6 +34,7 @@ from ropewalk.errors import UsageError
 @of_nodes
 def command(
     topics: tuple[str, ...],
+    where: str | None,
     count: int | None,
     json_lines: bool,
     signed: bool,
@@ -38,12 +42,14 @@ def command(
     when_full: WhenFull,
     **told: Any,
 ) -> None:
-    """Write every event to standard output that is on one of TOPICs, one a line, until told to stop."""
+    """Write every event to standard output that is on one of TOPICs, or that a filter wants, one a line, until told to stop."""
+    if not topics and where is None:
+        raise UsageError("say which topics, or with --where what events must say.")
     node, _ = node_of(told)
 
     def subscribe() -> Subscription:
         say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
-        return node.subscribe(*topics, buffer=buffer, when_full=when_full, signed=signed)
+        return node.subscribe(*topics, where=where, buffer=buffer, when_full=when_full, signed=signed)
 
     def as_bytes(event: Event) -> bytes:
         return as_line(event) if json_lines else event.payload

@@ -15,7 +15,7 @@ class Wanting(NamedTuple):
     """Who wants what."""
 
     members: dict[int, list[int]]  # by cell
-    filters: dict[tuple[int, int], tuple[Filter, ...]]  # what a node wants of a cell, if not all: by both
+    filters: dict[int, tuple[Filter, ...]]  # by node: what of these cells, if not all
 
 
 def wanting_of(contents: Contents) -> Wanting:
@@ -23,12 +23,7 @@ def wanting_of(contents: Contents) -> Wanting:
     interests = contents.interests
     starts, nodes = interests.by_topic.tolist(), interests.node_ids[interests.nodes].tolist()
     members = {cell: nodes[starts[at] : starts[at + 1]] for at, cell in enumerate(interests.topic_ids.tolist())}
-    filters: dict[tuple[int, int], tuple[Filter, ...]] = {}
-    for node, own in filters_by_node(contents).items():
-        for each in dict.fromkeys(own):
-            for cell in contents.space.cells_of(each) if contents.space is not None else ():
-                filters[node, cell] = (*filters.get((node, cell), ()), each)
-    return Wanting(members, filters)
+    return Wanting(members, {node: tuple(dict.fromkeys(own)) for node, own in filters_by_node(contents).items()})
 
 
 def drawn_for(contents: Contents, wanting: Wanting, job: Order) -> list[Drawn]:

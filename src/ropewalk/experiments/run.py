@@ -11,6 +11,7 @@ from ropewalk.engines.batch import content, rings
 from ropewalk.engines.batch import run as batch
 from ropewalk.engines.contract import FINAL, INITIAL, Engine, Phase, stage_after
 from ropewalk.engines.job import Job, Order, Outcome, run_of
+from ropewalk.engines.live import content as live_content
 from ropewalk.engines.live import rings as live_rings
 from ropewalk.engines.live import run as live
 from ropewalk.engines.sim import content as sim_content
@@ -35,7 +36,11 @@ ON_RINGS: dict[Engine, Simulate] = {
     "sim": sim_rings.simulate,
     "live": live_rings.simulate,
 }
-ON_CONTENT: dict[Engine, Simulate] = {"batch": content.simulate, "sim": sim_content.simulate}
+ON_CONTENT: dict[Engine, Simulate] = {
+    "batch": content.simulate,
+    "sim": sim_content.simulate,
+    "live": live_content.simulate,
+}
 LIVE_GATHER = 0.2  # seconds: nodes of a cluster are told what to follow as soon as they run
 LIVE_PERIOD = 5.0  # seconds: somebody waits for all rounds of them
 FROM_WORKLOAD = ("overlay", "connectivity")  # what a universe's manifest may say, since its paper does
@@ -65,6 +70,8 @@ def of_protocol(protocol: str, told: dict[str, Any], engine: Engine = "batch") -
     usual: dict[str, Any] = {}
     if engine == "live":
         usual = {"period": LIVE_PERIOD} | ({"gather": LIVE_GATHER} if protocol == MAGNET else {})
+    if engine != "batch" and protocol == KATO:
+        usual["cover"] = "cells"  # nodes promise that nothing is missed
     return PROTOCOLS[protocol].settings(**usual | {name: value for name, value in told.items() if value is not None})
 
 

@@ -7,7 +7,7 @@ with BlockingNode(bootstrap=["10.0.0.1:7000"]) as node:
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from types import TracebackType
@@ -115,13 +115,18 @@ class BlockingNode:
             self._end()
 
     def subscribe(
-        self, *topics: str, buffer: int = BUFFER, when_full: WhenFull = "wait", signed: bool = False
+        self,
+        *topics: str,
+        where: str | None = None,
+        buffer: int = BUFFER,
+        when_full: WhenFull = "wait",
+        signed: bool = False,
     ) -> BlockingSubscription:
-        """Follow these topics from now on."""
+        """Follow these topics from now on, or want what a filter asks for. See `Node.subscribe`."""
         node = self.node
 
         async def subscribed() -> Subscription:
-            return node.subscribe(*topics, buffer=buffer, when_full=when_full, signed=signed)
+            return node.subscribe(*topics, where=where, buffer=buffer, when_full=when_full, signed=signed)
 
         return BlockingSubscription(self, self.ask(subscribed()))
 
@@ -139,9 +144,11 @@ class BlockingNode:
 
         self.ask(validated())
 
-    def publish(self, payload: bytes, topics: Iterable[str]) -> str:
-        """Get something to everybody who follows one of these topics; the id of the event. See `Node.publish`."""
-        return self.ask(self.node.publish(payload, topics))
+    def publish(
+        self, payload: bytes, topics: Iterable[str] = (), *, content: Mapping[str, float | str] | None = None
+    ) -> str:
+        """Get something to everybody who follows one of these topics, or wants what it says. See `Node.publish`."""
+        return self.ask(self.node.publish(payload, topics, content=content))
 
     def ask(self, work: Coroutine[Any, Any, T]) -> T:
         """Have the node's thread do something, and wait for it."""

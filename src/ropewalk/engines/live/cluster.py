@@ -24,6 +24,7 @@ from ropewalk.engines.live.proxy import Proxy, inside
 from ropewalk.engines.live.worker import LONGEST
 from ropewalk.engines.publishing import PAYLOAD_BYTES, Drawn
 from ropewalk.errors import RunError
+from ropewalk.protocols.content.filters import Filter
 from ropewalk.protocols.contract import Contact
 from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.stan.settings import NAME, Settings
@@ -102,8 +103,10 @@ class Cluster:
         processes: int | None = 2,  # None: one for each node
         cuttable: bool = False,  # whether some can be parted from others
         heartbeat: float = HEARTBEAT,
+        filters: dict[int, tuple[Filter, ...]] | None = None,  # by node: what of its topics, if not all
     ) -> None:
         self.members, self.settings, self.seed, self.folder = members, settings, seed, folder
+        self.filters = filters or {}
         self.processes, self.heartbeat, self.protocol = processes, heartbeat, protocol
         self.follows: dict[int, list[int]] = {}
         for topic, nodes in members.items():
@@ -267,7 +270,8 @@ class Cluster:
             ]
             for topic in self.follows[node]
         }
-        await self.workers[node].ask("follow", number=self.running[node].number, topics=known)
+        filters = [each.conditions for each in self.filters.get(node, ())]
+        await self.workers[node].ask("follow", number=self.running[node].number, topics=known, filters=filters)
 
     # Events and faults
 
@@ -276,7 +280,8 @@ class Cluster:
         if worker is None or life is None:
             return  # its publisher is away
         with suppress(RunError):  # or dies over it
-            failed = await worker.ask("publish", number=life.number, topics=list(event.topics), size=PAYLOAD_BYTES)
+            told = {"number": life.number, "topics": list(event.topics), "content": event.content}
+            failed = await worker.ask("publish", size=PAYLOAD_BYTES, **told)
             if failed:
                 self.unpublished.append(failed)
 

@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 from ropewalk.engines.contract import Views
 from ropewalk.engines.live.cluster import Life
+from ropewalk.engines.live.wants import filter_of
 from ropewalk.engines.played import Sent
 from ropewalk.engines.publishing import SETTLED
 from ropewalk.errors import InputError
+from ropewalk.protocols.content.filters import Content, Filter, is_wanted
+from ropewalk.protocols.kato.standing import Standing as ByInterests
 from ropewalk.protocols.trees.standing import Standing
 
 FOREVER = float("inf")
@@ -24,7 +27,7 @@ class Stage:
     views: Views = field(default_factory=dict)
     open: dict[int, int] = field(default_factory=dict)  # node -> connections
     sent: dict[int, dict[str, list[int]]] = field(default_factory=dict)  # node -> kind -> [messages, bytes]
-    standings: dict[int, Standing] = field(default_factory=dict)  # of nodes on rings
+    standings: dict[int, Any] = field(default_factory=dict)  # of nodes on rings, or by interests
     at: float = 0.0
 
 
@@ -37,6 +40,7 @@ class Published:
     topics: tuple[int, ...]
     size: int
     at: float
+    content: Content = ()
 
 
 @dataclass(slots=True)
@@ -46,6 +50,14 @@ class Delivered:
     at: float
     hops: int
     copies: int = 1
+
+
+class Span(NamedTuple):
+    """A time in which a node followed a topic."""
+
+    begin: float
+    end: float
+    filters: tuple[Filter, ...]  # what of it, if not all
 
 
 class Collected:
@@ -59,7 +71,7 @@ class Collected:
         self.delivered: dict[int, dict[Key, Delivered]] = {}  # by event
         self.unpublished = 0  # events whose publisher was told that they did not get into a topic
         self.doubled = 0  # deliveries of an event to a node that had it already, in the same life
-        self.following: dict[Key, dict[int, list[tuple[float, float]]]] = {}  # topic -> from when until when
+        self.following: dict[Key, dict[int, list[Span]]] = {}  # by topic
         names = {life.contact.id: life.node for life in lives if life.contact is not None}
         files = dict.fromkeys((life.node, life.telemetry) for life in lives)
         for node, path in files:
@@ -78,7 +90,7 @@ class Collected:
                 topics = [
                     topic
                     for topic in event.topics
-                    if self._follows(key, topic, event.at - SETTLED * period)
+                    if self._follows(key, topic, event.at - SETTLED * period, event.content)
                     and self._is_in(event, topic, got, lasting)
                 ]
                 if topics:
@@ -131,17 +143,20 @@ class Collected:
         return (
             event.by in lasting
             or event.by in self.politely
-            or any(self._follows(key, topic, event.at) for key in lasting if key in got)
+            or any(self._follows(key, topic, event.at, event.content) for key in lasting if key in got)
         )
 
-    def _follows(self, key: Key, topic: int, since: float) -> bool:
-        """Whether it does so to the end."""
-        return any(begin <= since and end == FOREVER for begin, end in self.following.get(key, {}).get(topic, ()))
+    def _follows(self, key: Key, topic: int, since: float, content: Content) -> bool:
+        """Whether it does so to the end, and wants such events."""
+        spans = self.following.get(key, {}).get(topic, ())
+        lasting = [span for span in spans if span.begin <= since and span.end == FOREVER]
+        return any(is_wanted(dict(content), span.filters) for span in lasting)
 
     def _is_unwanted(self, event: Published, key: Key) -> bool:
         at = self.delivered[event.event][key].at
         known = self.following.get(key, {})
-        return not any(begin <= at <= end for topic in event.topics for begin, end in known.get(topic, ()))
+        spans = [span for topic in event.topics for span in known.get(topic, ()) if span.begin <= at <= span.end]
+        return not any(is_wanted(dict(event.content), span.filters) for span in spans)
 
     def _take(self, node: int, names: dict[int, int], row: dict[str, Any], where: str) -> None:
         key = (node, row["life"])
@@ -150,7 +165,9 @@ class Collected:
                 held = self._stage(row).views.setdefault(row["topic"], {}).setdefault(node, [])
                 held.append(names[row["neighbour"]])
             case "standings":
-                self._stage(row).standings[node] = _standing(row, names)
+                self._stage(row).standings[node] = (
+                    _standing(row, names) if "branches" in row else _by_interests(row, names)
+                )
             case "connections":
                 stage = self._stage(row)
                 stage.open[node] = row["links"]
@@ -161,7 +178,8 @@ class Collected:
                 kinds[row["kind"]] = [row["messages"], row["bytes"]]
             case "publications":
                 topics = tuple(row["topics"])
-                self.published[row["event"]] = Published(row["event"], key, topics, row["size"], row["at"])
+                content = tuple((name, value) for name, value in row.get("content", ()))
+                self.published[row["event"]] = Published(row["event"], key, topics, row["size"], row["at"], content)
             case "deliveries":
                 got = self.delivered.setdefault(row["event"], {})
                 self.doubled += key in got
@@ -180,10 +198,10 @@ class Collected:
 
     def _subscribed(self, key: Key, row: dict[str, Any]) -> None:
         spans = self.following.setdefault(key, {}).setdefault(row["topic"], [])
+        if spans and spans[-1].end == FOREVER:  # it follows it no longer, or wants something else of it
+            spans[-1] = spans[-1]._replace(end=row["at"])
         if row["follows"]:
-            spans.append((row["at"], FOREVER))
-        elif spans:
-            spans[-1] = (spans[-1][0], row["at"])
+            spans.append(Span(row["at"], FOREVER, tuple(map(filter_of, row.get("filters", ())))))
 
     def _stage(self, row: dict[str, Any]) -> Stage:
         stage = self.stages.setdefault(row["stage"], Stage())
@@ -198,6 +216,11 @@ def _standing(row: dict[str, Any], names: dict[int, int]) -> Standing:
         roots=frozenset(topic for topic, _, root in row["branches"] if root),
         follows=frozenset(row["follows"]),
     )
+
+
+def _by_interests(row: dict[str, Any], names: dict[int, int]) -> ByInterests:
+    known = {each.name: row[each.name] for each in fields(ByInterests)}
+    return ByInterests(**known | {"held": tuple(names[other] for other in row["held"])})
 
 
 def _rows(text: str, path: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.envelope import MOST_SAID
@@ -24,6 +24,13 @@ STANDARD_OUTPUT = 1
 UNREACHED = 5.0  # ours, seconds: after which it is said that no bootstrap node was reached
 AHEAD = 1024  # ours: lines that are read before they can be published
 MOST_LINE = 4 * MOST_SAID  # ours, bytes: whatever is longer says more than an event can, however it is written
+
+
+class About(NamedTuple):
+    """Where an event goes: to topics, or to who wants what it says."""
+
+    topics: tuple[str, ...] = ()
+    content: dict[str, Any] | None = None
 
 
 async def run_until_stopped(
@@ -91,7 +98,7 @@ async def write_events(
 async def publish_lines(
     node: Node,
     read: Callable[[], bytes],
-    topics: tuple[str, ...],
+    about: About,
     *,
     failed: Callable[[str], None],
     as_json: bool = False,
@@ -106,8 +113,8 @@ async def publish_lines(
         stopping = asyncio.ensure_future(stopped.wait())
         async for number, line in _lines(read, stopping, whole=whole):
             try:
-                payload, told = _read(line, topics) if as_json else (line, topics)
-                publishing = asyncio.ensure_future(node.publish(payload, told))
+                payload, told = _read(line, about) if as_json else (line, about)
+                publishing = asyncio.ensure_future(node.publish(payload, told.topics, content=told.content))
                 await asyncio.wait((publishing, stopping), return_when=asyncio.FIRST_COMPLETED)
                 if not publishing.done():
                     publishing.cancel()
@@ -196,6 +203,7 @@ def as_line(event: Event) -> bytes:
     """An event as one line of JSON."""
     document: dict[str, Any] = {"id": event.id, "publisher": event.publisher, "signed": event.signed}
     document |= {"topics": list(event.topics), "hops": event.hops}
+    document |= {"content": event.content} if event.content else {}
     try:
         document["payload"] = event.payload.decode()
     except UnicodeDecodeError:
@@ -272,16 +280,20 @@ def _read_lines(read: Callable[[], bytes], put: Callable[[bytes | OSError | None
         put(None)
 
 
-def _read(line: bytes, topics: tuple[str, ...]) -> tuple[bytes, tuple[str, ...]]:
-    """What a line of JSON says: a payload, and topics if they are others than usual."""
+def _read(line: bytes, about: About) -> tuple[bytes, About]:
+    """What a line of JSON says: a payload, and where it goes if that is not as usual."""
     try:
         said = json.loads(line)
-        (key,) = said.keys() - {"topics"}
+        (key,) = said.keys() - {"topics", "content"}
         payload = base64.b64decode(said[key], validate=True) if key == "payload64" else said["payload"].encode()
-        named = said.get("topics", topics)
-        told = (named,) if isinstance(named, str) else tuple(str(topic) for topic in named)
+        if "topics" in said:
+            named = said["topics"]
+            about = About((named,) if isinstance(named, str) else tuple(str(topic) for topic in named))
+        if "content" in said:
+            about = About(about.topics if "topics" in said else (), dict(said["content"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
-            'it is no event; say {"payload": "..."} or {"payload64": "..."}, and "topics": ["..."] if they differ.'
+            'it is no event; say {"payload": "..."} or {"payload64": "..."}, and "topics": ["..."] or "content": {...} if'
+            " they differ."
         ) from None
-    return payload, told
+    return payload, about

@@ -17,10 +17,11 @@ def simulate(spark: SparkSession, universe: Store, job: Order, draft: Draft, pha
         following = following_in(spark, universe)
     collected = of_cluster(following.members, {}, job, phase)
     with phase("write the tables"):
-        return stored(spark, universe, job, draft, following, _ended(collected, job))
+        return stored(spark, universe, job, draft, following, ended_of(collected, job))
 
 
-def _ended(collected: Collected, job: Order) -> Ended:
+def ended_of(collected: Collected, job: Order) -> Ended:
+    """How it has ended."""
     final, period = collected.stages.get(FINAL), job.settings.period
     if final is None or not final.standings:
         raise RunError("no node is there at the end, so nothing is kept; have fewer killed, or more nodes.")

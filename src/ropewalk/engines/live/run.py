@@ -14,9 +14,10 @@ from ropewalk.engines.live.collected import Collected
 from ropewalk.engines.live.faults import faults_of
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.played import Delivery, Played, Publication, followers_in, members_of, stored
-from ropewalk.engines.publishing import drawn, stretch
+from ropewalk.engines.publishing import Drawn, drawn, stretch
 from ropewalk.engines.views import left_by, views_of
 from ropewalk.errors import UsageError
+from ropewalk.protocols.content.filters import Filter
 from ropewalk.protocols.stan import kernel
 from ropewalk.tables.store import Draft, Store
 
@@ -50,14 +51,22 @@ def played_live(members: kernel.Members, job: Job, phase: Phase) -> Collected:
     return collected
 
 
-def of_cluster(followed: dict[int, list[int]], given: Views, job: Order, phase: Phase) -> Collected:
+def of_cluster(
+    followed: dict[int, list[int]],
+    given: Views,
+    job: Order,
+    phase: Phase,
+    events: list[Drawn] | None = None,  # None: by chance
+    filters: dict[int, tuple[Filter, ...]] | None = None,  # by node
+) -> Collected:
     """Let who follows something run, with these as first neighbours; what they say of it."""
     nodes = len({node for members in followed.values() for node in members})
     if nodes > MOST_NODES:
         raise UsageError(f"{nodes} real nodes are more than a machine runs ({MOST_NODES}); use ropewalk simulate.")
     faults = faults_of(job.faults)
     between = stretch(job.settings.period, job.settings.rounds)
-    events = drawn(followed, job.seed, job.events, job.topics_per_event, *between) if job.events else []
+    if events is None:
+        events = drawn(followed, job.seed, job.events, job.topics_per_event, *between) if job.events else []
 
     async def play(cluster: Cluster) -> None:
         with phase("start the nodes"):
@@ -74,6 +83,7 @@ def of_cluster(followed: dict[int, list[int]], given: Views, job: Order, phase: 
             protocol=job.protocol,
             processes=processes_for(faults, job.processes),
             cuttable=any(fault.kind == "partition" for fault in faults),
+            filters=filters,
         )
         async with cluster:
             await play(cluster)
@@ -106,7 +116,8 @@ def _stages(collected: Collected, members: kernel.Members, job: Job) -> Iterator
 def rows_of(collected: Collected, owed: set[tuple[int, int]]) -> tuple[list[Publication], list[Delivery]]:
     """What was published, and what was delivered to whom; `owed` are (event, node) that had to be."""
     published = [
-        Publication(each.event, each.by[0], each.topics, each.size, each.at) for each in collected.published.values()
+        Publication(each.event, each.by[0], each.topics, each.size, each.at, each.content)
+        for each in collected.published.values()
     ]
     latest = {  # of a node that came back and got it anew, the last
         (event, node): each

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ropewalk.errors import UsageError
 from ropewalk.protocols.content.expressions import filters_of
-from ropewalk.protocols.content.filters import Content, Filter, content_of
+from ropewalk.protocols.content.filters import Content, Filter, Range, content_of
 from ropewalk.protocols.content.spaces import Space, space_of
 from ropewalk.protocols.kato.settings import NAME, Settings
 
@@ -23,6 +23,11 @@ class Said(NamedTuple):
     cell: int
     content: Content
     words: str  # for who is told that it did not get anywhere
+
+
+def filter_of(conditions: list[tuple[str, Any]]) -> Filter:
+    """A filter that was written as JSON: a range is a list there."""
+    return Filter(tuple((name, Range(*each) if isinstance(each, list) else each) for name, each in conditions))
 
 
 class Cutting:

@@ -18,6 +18,7 @@ from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.options import LIVE_EVENTS, Options
 from ropewalk.engines.live.subscriptions import Subscription
 from ropewalk.engines.live.telemetry import Telemetry
+from ropewalk.engines.live.wants import filter_of
 from ropewalk.errors import RopewalkError
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Contact, Lasting
@@ -65,7 +66,8 @@ class Worker:
         """Have a node follow topics, with these to begin with."""
         contacts = {int(topic): tuple(Contact(*each) for each in known) for topic, known in told["topics"].items()}
         node = self.nodes[told["number"]]
-        events = node.follow(dict.fromkeys(contacts, ""), contacts, when_full="drop-oldest")
+        filters = tuple(map(filter_of, told["filters"]))
+        events = node.follow(dict.fromkeys(contacts, ""), contacts, when_full="drop-oldest", filters=filters)
         task = asyncio.create_task(_read(events))
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
@@ -79,7 +81,8 @@ class Worker:
         """Have a node publish; nothing, or why it could not."""
         topics = dict.fromkeys(told["topics"], "")
         try:
-            await self.nodes[told["number"]].publish_on(bytes(told["size"]), topics)
+            content = tuple((name, value) for name, value in told["content"])
+            await self.nodes[told["number"]].publish_on(bytes(told["size"]), topics, content)
         except RopewalkError as error:
             return str(error)
         return ""

@@ -28,7 +28,13 @@ def simulate(spark: SparkSession, universe: Store, job: Order, draft: Draft, pha
         wanting = wanting_of(contents)
     acts = acts_of(drawn_for(contents, wanting, job), job.seed) if job.events else []
     traffic, deliveries = Traffic(), Deliveries() if job.events else None
-    population = played(wanting.members, job, phase, traffic, deliveries, acts, wanting.filters)
+    filters = {
+        (node, cell): wanting.filters[node]
+        for cell, nodes in wanting.members.items()
+        for node in nodes
+        if wanting.filters
+    }
+    population = played(wanting.members, job, phase, traffic, deliveries, acts, filters)
     if not population.simulator.processes:
         raise RunError("no node is there at the end, so nothing is kept; use less churn, or more nodes.")
     processes = population.simulator.processes

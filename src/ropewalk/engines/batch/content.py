@@ -208,7 +208,7 @@ def _spread(
         columns: Columns = {"event": np.arange(first, last)}
         columns |= {name: found.events[:, at] for at, name in enumerate(COLUMNS)}
         yield _batch(both, columns)
-        busy = np.flatnonzero(found.received)
+        busy = np.flatnonzero((found.received > 0) | (found.unwanted > 0))
         yield _batch(both, {"node": busy, "received": found.received[busy], "unwanted": found.unwanted[busy]})
 
     frame = spark.range(0, len(ranges), numPartitions=len(ranges)).mapInArrow(_task(send), sql_schema(both))

@@ -5,6 +5,7 @@ import shlex
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ropewalk.cli import simulate
@@ -123,7 +124,7 @@ def test_tasks_find_what_one_process_finds_in_every_reading(
     spark: Session, alike: Store, tmp_path: Path, told: dict[str, str]
 ) -> None:
     job = asked(alike, parts=7, **told)
-    executed(spark, alike, tmp_path / "run", job)
+    run = executed(spark, alike, tmp_path / "run", job)
     contents = contents_in(spark, alike, job.settings.space)
     overlay, heard = run_here(contents, job.settings, job.events, job.seed)
     store = Store.open(tmp_path / "run")
@@ -136,6 +137,9 @@ def test_tasks_find_what_one_process_finds_in_every_reading(
         assert found == {name: values.tolist() for name, values in columns.items()}
     received, sent = heard.received.sum(), spread_columns(heard)["messages"].sum()
     assert received == sent > 0
+    picked, ring = np.diff(overlay.links.starts), routing_columns(contents, overlay, heard)["ring"]
+    copied = picked[overlay.profiles.primaries] + ring  # everybody holds what its primary does, and its ring
+    assert {row[0]: row[2] for row in run.rows}["routing.copied.mean"] == pytest.approx(copied.mean())
 
 
 @pytest.mark.parametrize("space", ["stock:5,price:0:100:8", "stock:5,price:0:100:8,curve:5"])

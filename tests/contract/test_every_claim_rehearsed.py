@@ -98,6 +98,7 @@ class Rehearsal(Lab):
         return {point.name: Values() for point in points}
 
     def content_sweep(self, title: str, points: Any, tables: Any) -> dict[str, Any]:
+        self.asked += [point.name for point in points]
         return {point.name: Values() for point in points}
 
     def pairs(self, trace: str) -> Any:

@@ -4,6 +4,7 @@ import json
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,7 +122,7 @@ def test_tasks_change_no_result(spark: Session, quotes: Store, usual: Executed, 
     ids=str,
 )
 def test_tasks_find_what_one_process_finds_in_every_reading(
-    spark: Session, alike: Store, tmp_path: Path, told: dict[str, str]
+    spark: Session, alike: Store, tmp_path: Path, told: dict[str, Any]
 ) -> None:
     job = asked(alike, parts=7, **told)
     run = executed(spark, alike, tmp_path / "run", job)
@@ -151,6 +152,7 @@ def test_nodes_want_the_cells_that_their_filters_touch(spark: Session, alike: St
         on = row.value if row.value is not None else Range(row.low, row.high)
         wanted.setdefault(row.node, {}).setdefault(row["filter"], {})[row.attribute] = on
     interests = contents.interests
+    assert contents.space is not None
     for at, node in enumerate(interests.node_ids.tolist()):
         cells = interests.topics[interests.by_node[at] : interests.by_node[at + 1]]
         filters = [Filter(tuple(sorted(each.items()))) for each in wanted[node].values()]
@@ -170,7 +172,7 @@ def test_nodes_want_the_cells_that_their_filters_touch(spark: Session, alike: St
     ids=str,
 )
 def test_the_command_of_a_run_orders_the_same_run(
-    quotes: Store, monkeypatch: pytest.MonkeyPatch, told: dict[str, str]
+    quotes: Store, monkeypatch: pytest.MonkeyPatch, told: dict[str, Any]
 ) -> None:
     job, orders = asked(quotes, **told), []
     monkeypatch.setattr(simulate, "carry_out", lambda _universe, order, **_shown: orders.append(order))

@@ -80,7 +80,7 @@ def cost(workload: str, reading: str, nodes: int) -> Cost:
     wanted = contents.interests.nodes.size
     np.lexsort((contents.interests.nodes, np.random.default_rng(SEED).permutation(wanted)))
     sort = time.thread_time() - gone
-    primaries = int((profiles.leaders == np.arange(nodes)).sum())
+    primaries = int((profiles.primaries == np.arange(nodes)).sum())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return Cost(
         workload, reading, nodes, int(wanted), primaries, links.others.size / primaries, identified - started,

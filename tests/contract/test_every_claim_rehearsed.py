@@ -13,7 +13,7 @@ import pytest
 
 from ropewalk.papers.catalogue import CLAIMS
 from ropewalk.papers.contract import SCALES, Claim, Scale, find
-from ropewalk.papers.kato import preparation, twitter
+from ropewalk.papers.kato import bounds, preparation, twitter
 from ropewalk.papers.lab import Lab, Run, Universe
 from ropewalk.papers.magnet import figure_7
 from ropewalk.papers.nodes import NodesRun, NodesStage
@@ -98,6 +98,7 @@ class Rehearsal(Lab):
         return {point.name: Values() for point in points}
 
     def content_sweep(self, title: str, points: Any, tables: Any) -> dict[str, Any]:
+        self.asked += [point.name for point in points]
         return {point.name: Values() for point in points}
 
     def pairs(self, trace: str) -> Any:
@@ -128,7 +129,8 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workshop_figure_3, "_degrees", lambda *_: np.arange(1.0, 101.0))
     monkeypatch.setattr(journal_scalability, "SIZES", {"small": (10, 20), "paper": (10, 20, 30)})
     counts = np.arange(1, 9)
-    monkeypatch.setattr(twitter, "_followed", lambda *_: twitter.Followed(counts, counts, counts, counts > 4))
+    monkeypatch.setattr(twitter, "followed", lambda *_: twitter.Followed(counts, counts, counts, counts, counts > 4))
+    monkeypatch.setattr(bounds, "largest_of_worst", lambda _: 9)
     rates = {f"#tag{tag:04d}": preparation.rate_of(tag) for tag in range(preparation.TAGS)}
     played = {"protected": 1, "above": 1, "cap": 8, "kept": 8}
     monkeypatch.setattr(preparation, "prepared", lambda *_: (played, {"by many": 1}, counts.tolist(), rates))

@@ -44,15 +44,15 @@ def profiles_of(contents: Contents) -> list[Profile]:
 def test_a_node_that_knows_everybody_links_as_the_arrays_do(contents: Contents, reading: Settings) -> None:
     overlay, _ = run_here(contents, reading, 0, 1)
     profiles = profiles_of(contents)
-    leaders, links = overlay.profiles.leaders.tolist(), overlay.links
-    primaries = [profiles[at] for at, leader in enumerate(leaders) if leader == at]
+    firsts, links = overlay.profiles.primaries.tolist(), overlay.links
+    primaries = [profiles[at] for at, first in enumerate(firsts) if first == at]
     for at, profile in enumerate(profiles):
         looker = Looker(profile, reading)
         alike = [other for other in profiles if is_alike(looker.sees(other))]
         assert {other.contact.id for other in alike} == {
-            profiles[place].contact.id for place, leader in enumerate(leaders) if leader == leaders[at]
+            profiles[place].contact.id for place, first in enumerate(firsts) if first == firsts[at]
         }
-        if leaders[at] != at:
+        if firsts[at] != at:
             continue
         table = chosen(looker, [looker.sees(other) for other in primaries])
         begin, end = links.starts[at : at + 2]

@@ -1,12 +1,17 @@
 """The overlay by interests end to end on small universes: tables, measures, sweeps, and topics in place of filters."""
 
 import json
+import shlex
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from ropewalk.engines.batch.content import digest_of, run_here
+from ropewalk.cli import simulate
+from ropewalk.cli.main import main
+from ropewalk.engines.batch.content import digest_of, routing_columns, run_here, spread_columns
 from ropewalk.engines.batch.content_sweep import ContentPoint, content_swept
 from ropewalk.engines.contents import contents_in
 from ropewalk.engines.job import Order
@@ -15,7 +20,8 @@ from ropewalk.experiments.rewire import rewire
 from ropewalk.experiments.run import Executed, command_of, execute, ordered
 from ropewalk.experiments.workload import make_workload
 from ropewalk.measures.together import measured
-from ropewalk.protocols.content.filters import Filter
+from ropewalk.protocols.content.filters import Filter, Range
+from ropewalk.report.page import render
 from ropewalk.tables.frames import problems_of, read_table, struct_of, write_table
 from ropewalk.tables.schema import FILTERS, PUBLICATIONS, ROUTING, SPREADS, SUBSCRIPTIONS, VIEWS
 from ropewalk.tables.session import Session
@@ -24,6 +30,10 @@ from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.stock_quotes import StockQuotes
 
 QUOTES = StockQuotes(nodes=200, stocks=12, price_cells=8, ranges="random", filters_per_node=2, law="rank")
+# Few subscriptions, each of many nodes: most are not primaries
+ALIKE = StockQuotes(
+    nodes=150, stocks=6, price_cells=8, ranges="random", filters_per_node=1, law="rank", exponent=1.5, alike=True
+)
 TOPICS = MultiModal(nodes=80, topics=20, categories=4, subscriptions_per_node=4.0)
 
 
@@ -43,6 +53,11 @@ def asked(universe: Store, parts: int | None = None, events: int = 300, **told) 
 
 def executed(spark: Session, universe: Store, out: Path, job: Order) -> Executed:
     return execute(universe, job, out, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
+
+
+@pytest.fixture(scope="module")
+def alike(spark: Session, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return made(spark, ALIKE, tmp_path_factory.mktemp("alike") / "universe")
 
 
 @pytest.fixture(scope="module")
@@ -92,14 +107,102 @@ def test_who_is_said_to_want_an_event_is_who_has_a_filter_for_it(
         assert counts[event.event] == len(nodes) - 1
 
 
-def test_tasks_change_no_result_and_the_command_repeats_it(
-    spark: Session, quotes: Store, usual: Executed, tmp_path: Path
-) -> None:
+def test_tasks_change_no_result(spark: Session, quotes: Store, usual: Executed, tmp_path: Path) -> None:
     run = executed(spark, quotes, tmp_path / "run", asked(quotes, parts=1))
     assert (run.document["digest"], run.rows) == (usual.document["digest"], usual.rows)
-    told = command_of(quotes, asked(quotes, cover="cells", hashes=3))
-    assert told.startswith("ropewalk simulate kato UNIVERSE --seed 3 --hashes 3 --cover cells")
-    assert told.endswith("--publish 300 --topics-per-event 1")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"hashes": 1},
+        {"space": "stock:5,price:0:100:8,curve:5"},  # words by their hash, cells along a curve
+        {"common": "ignored", "cover": "cells"},
+        {"spread": "multicast", "publishers": "anybody"},
+    ],
+    ids=str,
+)
+def test_tasks_find_what_one_process_finds_in_every_reading(
+    spark: Session, alike: Store, tmp_path: Path, told: dict[str, Any]
+) -> None:
+    job = asked(alike, parts=7, **told)
+    run = executed(spark, alike, tmp_path / "run", job)
+    contents = contents_in(spark, alike, job.settings.space)
+    overlay, heard = run_here(contents, job.settings, job.events, job.seed)
+    store = Store.open(tmp_path / "run")
+    for table, key, columns in (
+        (ROUTING, "node", routing_columns(contents, overlay, heard)),
+        (SPREADS, "event", spread_columns(heard)),
+    ):
+        rows = read_table(spark, store, table).orderBy(key).collect()
+        found = {name: [row[name] for row in rows] for name in columns}
+        assert found == {name: values.tolist() for name, values in columns.items()}
+    received, sent = heard.received.sum(), spread_columns(heard)["messages"].sum()
+    assert received == sent > 0
+    picked, ring = np.diff(overlay.links.starts), routing_columns(contents, overlay, heard)["ring"]
+    copied = picked[overlay.profiles.primaries] + ring  # everybody holds what its primary does, and its ring
+    assert {row[0]: row[2] for row in run.rows}["routing.copied.mean"] == pytest.approx(copied.mean())
+
+
+@pytest.mark.parametrize("space", ["stock:5,price:0:100:8", "stock:5,price:0:100:8,curve:5"])
+def test_nodes_want_the_cells_that_their_filters_touch(spark: Session, alike: Store, space: str) -> None:
+    """The oracle: every filter of the stored table, as a node compares it."""
+    contents = contents_in(spark, alike, space)
+    wanted: dict[int, dict[int, dict[str, Range | str]]] = {}
+    for row in read_table(spark, alike, FILTERS).collect():
+        on = row.value if row.value is not None else Range(row.low, row.high)
+        wanted.setdefault(row.node, {}).setdefault(row["filter"], {})[row.attribute] = on
+    interests = contents.interests
+    assert contents.space is not None
+    for at, node in enumerate(interests.node_ids.tolist()):
+        cells = interests.topics[interests.by_node[at] : interests.by_node[at + 1]]
+        filters = [Filter(tuple(sorted(each.items()))) for each in wanted[node].values()]
+        assert set(interests.topic_ids[cells].tolist()) == set(contents.space.all_cells_of(filters))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"cover": "cells", "hashes": 3},
+        {"space": "stock:4,price:0:100:2"},
+        {"space": "stock,price:0:100:8"},  # as the universe says itself
+        {"space": ""},  # as its filters are
+        {"publishers": "anybody", "spread": "multicast", "common": "ignored", "covering": 2},
+    ],
+    ids=str,
+)
+def test_the_command_of_a_run_orders_the_same_run(
+    quotes: Store, monkeypatch: pytest.MonkeyPatch, told: dict[str, Any]
+) -> None:
+    job, orders = asked(quotes, **told), []
+    monkeypatch.setattr(simulate, "carry_out", lambda _universe, order, **_shown: orders.append(order))
+    name, *words = shlex.split(command_of(quotes, job))
+    assert name == "ropewalk"
+    assert main([str(quotes.path) if word == "UNIVERSE" else word for word in words]) == 0
+    assert orders == [job]
+
+
+def test_the_command_says_what_is_unusual(quotes: Store) -> None:
+    command = "ropewalk simulate kato UNIVERSE --seed 3 --hashes 3 --cover cells --publish 300"
+    assert command_of(quotes, asked(quotes, cover="cells", hashes=3)) == command
+
+
+def test_a_page_shows_tables_by_kind_and_what_became_of_events(
+    spark: Session, quotes: Store, usual: Executed, tmp_path: Path
+) -> None:
+    page = render(usual.document, usual.rows)
+    spread = usual.document["spread"]
+    for title in ("Who holds how many", "Routing tables", "What became of events"):
+        assert f"<h2>{title}</h2>" in page
+    assert f"<b>{spread['false_positives']:.1%}</b>" in page
+    for name in ("false_positives.by_cell", "false_positives.by_bits", "false_negatives", "depth", "messages"):
+        assert f"<td>{spread[name]:.4f}</td>" in page
+    assert "before" not in page
+    silent = executed(spark, quotes, tmp_path / "run", asked(quotes, events=0))
+    page = render(silent.document, silent.rows)
+    assert "<h2>Routing tables</h2>" in page
+    assert "What became of events" not in page
 
 
 def test_links_for_every_cell_miss_nothing_and_pass_on_no_bits(spark: Session, quotes: Store, tmp_path: Path) -> None:

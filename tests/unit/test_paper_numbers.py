@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ropewalk.papers.drawing import distribution, thinned
 from ropewalk.papers.spread import at_least, per_doubling
-from ropewalk.papers.statistics import ks_distance, laid_out, mean, rises, root_mean_square, slope
+from ropewalk.papers.statistics import explained, falls, ks_distance, laid_out, mean, rises, root_mean_square, slope
 from ropewalk.universes.distributions import Distribution
 
 SAMPLES = st.lists(st.integers(0, 20), min_size=1, max_size=30)
@@ -33,6 +33,10 @@ def test_small_numbers_by_hand() -> None:
     assert slope([1.0, 2.0, 4.0], [5.0, 7.0, 11.0]) == pytest.approx(2.0)
     assert rises([1.0, 2.0, 3.0])
     assert not rises([1.0, 1.0])
+    assert falls([3.0, 2.0])
+    assert not falls([3.0, 2.0, 2.0])
+    assert explained([1.0, 2.0, 3.0], [1.0, 2.0, 4.0]) == pytest.approx(0.5)
+    assert explained([2.0, 2.0], [2.0, 2.0]) == 1.0
     assert laid_out({3.0: 2, 1.0: 1}).tolist() == [1.0, 3.0, 3.0]
 
 

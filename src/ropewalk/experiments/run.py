@@ -131,15 +131,19 @@ def command_of(universe: Store, job: Order) -> str:
     words += ["--protocol", job.protocol] if job.engine == "live" and job.protocol != NAME else []
     words += ["--engine", job.engine] if job.engine == "sim" else []
     words += ["--faults", job.faults] if job.faults else []
-    usual = _usual(universe, job) if isinstance(job, Job) else of_protocol(job.protocol, {}, job.engine)
+    usual = (
+        _usual(universe, job)
+        if isinstance(job, Job)
+        else ordered(universe, job.protocol, job.engine, {}, seed=0).settings
+    )
     for name, value in asdict(job.settings).items():
         if value != getattr(usual, name):
             words += (
                 [f"--{name}" if value else f"--no-{name}"] if isinstance(value, bool) else [f"--{name}", str(value)]
             )
     words += ["--no-fitness"] if isinstance(job, Job) and not job.fitness else []
-    if job.events:
-        words += ["--publish", str(job.events), "--topics-per-event", str(job.topics_per_event)]
+    words += ["--publish", str(job.events)] if job.events else []
+    words += ["--topics-per-event", str(job.topics_per_event)] if job.events and job.topics_per_event > 1 else []
     words += ["--keep", ",".join(sorted(job.keep))] if job.keep else []
     return shlex.join(words)
 

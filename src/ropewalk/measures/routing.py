@@ -14,10 +14,12 @@ def routing(found: DataFrame) -> DataFrame:
     """`routing.table.mean` (spread: its standard deviation over nodes), `.p0` to `.p100`, and so for the other counts.
 
     A table is what a node links to: others by kind, and who wants the same. `routing.of_primaries.table` and so on: of those only
-    that others link to; `routing.primaries`: their share; `routing.links_per_bit`: the most covered and neighbour links of a
-    node for each bit of its id.
+    that others link to; `routing.primaries`: their share; `routing.copied.mean`: of tables, where everybody else has copied that of
+    its primary (Kato III-C) and holds it besides the links of its ring; `routing.links_per_bit`: the most covered and neighbour links
+    of a node for each bit of its id.
     """
-    table = F.col("covering") + F.col("covered") + F.col("neighbours") + F.col("ring")
+    picked = F.col("covering") + F.col("covered") + F.col("neighbours")
+    table = picked + F.col("ring")
     sized = found.withColumn("table", table).withColumn("group", F.col("stage"))
     primaries = sized.filter("primary")
     spreads = _counted(sized, COUNTED, "routing.").unionByName(
@@ -25,9 +27,14 @@ def routing(found: DataFrame) -> DataFrame:
     )
     shares = sized.groupBy("run", "group").agg(
         F.avg(F.col("primary").cast("double")).alias("primaries"),
+        F.avg(F.col("ring") + F.when(F.col("primary"), F.col("alike") * picked).otherwise(0)).alias("copied"),
         F.max((F.col("covered") + F.col("neighbours")) / F.col("bits")).alias("per bit"),
     )
-    rows = F.array(named("routing.primaries", F.col("primaries")), named("routing.links_per_bit", F.col("per bit")))
+    rows = F.array(
+        named("routing.primaries", F.col("primaries")),
+        named("routing.copied.mean", F.col("copied")),
+        named("routing.links_per_bit", F.col("per bit")),
+    )
     return spreads.unionByName(measures_of(shares, rows))
 
 

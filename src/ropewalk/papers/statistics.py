@@ -53,6 +53,19 @@ def slope(x: Sequence[float], y: Sequence[float]) -> float:
     return across / math.fsum((a - middle_x) ** 2 for a in x)
 
 
+def explained(found: Sequence[float], said: Sequence[float]) -> float:
+    """How much of what was found a law explains that says this instead: R^2, 1 where both are the same."""
+    middle = mean(found)
+    left = math.fsum((a - b) ** 2 for a, b in zip(found, said, strict=True))
+    total = math.fsum((a - middle) ** 2 for a in found)
+    return 1 - left / total if total else float(left == 0)
+
+
+def falls(values: Sequence[float]) -> bool:
+    """Whether each value is below the one before."""
+    return all(later < earlier for earlier, later in pairwise(values))
+
+
 def rises(values: Sequence[float]) -> bool:
     """Whether each value is above the one before."""
     return all(later > earlier for earlier, later in pairwise(values))

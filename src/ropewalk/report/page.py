@@ -13,11 +13,23 @@ from markupsafe import Markup
 
 from ropewalk import __version__
 from ropewalk.errors import UsageError
-from ropewalk.measures.summary import HELD, TREES, Row, events_said, fitness_shown
+from ropewalk.measures.summary import HELD, SPREAD, TREES, Row, events_said, fitness_shown
 from ropewalk.report.figures import Line, chart
 
 STAGES = {"initial": "before", "final": "after"}
+KINDS = {  # of what a routing table is made up, and what comes to it
+    "table": "all links of a node",
+    "covering": "covering",
+    "covered": "covered",
+    "neighbours": "neighbours",
+    "ring": "who wants the same",
+    "incoming": "links of others besides",
+}
+SHOWN = (5, 25, 50, 75, 95, 99, 100)  # percentiles that the numbers under a figure have
 LARGEST = 5 * 2**20  # bytes: a report that no browser opens helps nobody
+
+Values = dict[tuple[str, str], float]
+"""Every measure of a run, by name and stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +86,11 @@ def _drafted(path: Path) -> Iterator[Path]:
 def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
     """The text of the page."""
     value = {(measure, group): number for measure, group, number in rows}
-    sections = [_distribution(value)] if "trees" not in document else [_relays(document, value)]
+    sections = [_distribution(document, value)] if "trees" not in document else [_relays(document, value)]
+    if "routing" in document:
+        sections.append(_routing(value))
+    if "spread" in document:
+        sections.append(_spread(document, value))
     if "by_round" in document["pvs"]:
         sections.insert(0, _by_round(document))
     if ("latency.p50", "final") in value:
@@ -82,6 +98,7 @@ def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
     return rendered(
         "page.html.j2",
         document=document,
+        headline=_headline(document),
         held=HELD,
         trees=TREES,
         stages=[stage for stage in STAGES if stage in document["lvs"]],
@@ -93,7 +110,7 @@ def render(document: dict[str, Any], rows: Iterable[Row]) -> str:
     )
 
 
-def _sent(value: dict[tuple[str, str], float]) -> list[tuple[str, int, int]]:
+def _sent(value: Values) -> list[tuple[str, int, int]]:
     """Messages and bytes of each kind, the most frequent first; nothing, if they were not kept."""
     kinds = [(group, number) for (measure, group), number in value.items() if measure == "sent.messages"]
     ordered = sorted(kinds, key=lambda each: (-each[1], each[0]))
@@ -110,25 +127,24 @@ def rendered(template: str, **values: Any) -> str:
     return text
 
 
-def _relays(document: dict[str, Any], value: dict[tuple[str, str], float]) -> Section:
+def _relays(document: dict[str, Any], value: Values) -> Section:
     stages = {stage: words for stage, words in STAGES.items() if stage in document["trees"]}
     lines = [
         Line(
             f"{document['protocol']}, {words}" if len(stages) > 1 else document["protocol"],
-            [value[f"tree.relays.p{percentile}", stage] for percentile in range(101)],
+            _percentiles(value, "tree.relays", stage),
             list(range(101)),
             dashed=stage == "initial",
         )
         for stage, words in stages.items()
     ]
-    shown = (5, 25, 50, 75, 95, 99, 100)
     return Section(
         title="Relays that do not follow",
         figure=chart(lines, "such nodes in the tree of a topic", "% of topics with at most so many", steps=True),
         reading="A point (x, y) says that the trees of y % of the topics pass at most x nodes that do not follow the topic. The"
         " further left, the less is carried for others; dashed is what comes of it where a hash puts everybody.",
         columns=["% of topics", *(line.label for line in lines)],
-        rows=[[str(percentile), *(f"{line.x[percentile]:.0f}" for line in lines)] for percentile in shown],
+        rows=[[str(percentile), *(f"{line.x[percentile]:.0f}" for line in lines)] for percentile in SHOWN],
     )
 
 
@@ -149,9 +165,8 @@ def _by_round(document: dict[str, Any]) -> Section:
     )
 
 
-def _latency(document: dict[str, Any], value: dict[tuple[str, str], float]) -> Section:
-    seconds = [value[f"latency.p{percentile}", "final"] for percentile in range(101)]
-    shown = (5, 25, 50, 75, 95, 99, 100)
+def _latency(document: dict[str, Any], value: Values) -> Section:
+    seconds = _percentiles(value, "latency")
     return Section(
         title="How late events are",
         figure=chart(
@@ -163,29 +178,92 @@ def _latency(document: dict[str, Any], value: dict[tuple[str, str], float]) -> S
         reading=f"{events_said(document)}. Over deliveries to nodes that had followed for three periods; where messages are"
         " lost, the tail is what had to be asked for.",
         columns=["% of deliveries", "seconds"],
-        rows=[[str(percentile), f"{seconds[percentile]:.3f}"] for percentile in shown],
+        rows=[[str(percentile), f"{seconds[percentile]:.3f}"] for percentile in SHOWN],
     )
 
 
-def _distribution(value: dict[tuple[str, str], float]) -> Section:
+def _distribution(document: dict[str, Any], value: Values) -> Section:
     names = {"pvs": "PVS", "connections": "connections"}
+    stages = {stage: words for stage, words in STAGES.items() if stage in document["pvs"]}
     lines = [
         Line(
-            f"{name} {words}",
-            [value[f"{held}.p{percentile}", stage] for percentile in range(101)],
+            f"{name} {words}" if len(stages) > 1 else name,
+            _percentiles(value, held, stage),
             list(range(101)),
             shade=shade,
             dashed=stage == "initial",
         )
         for shade, (held, name) in enumerate(names.items())
-        for stage, words in (("initial", "before"), ("final", "after"))
+        for stage, words in stages.items()
     ]
-    shown = (5, 25, 50, 75, 95, 99, 100)
+    compared = (
+        " After alignment (solid) the lines should lie left of where they were before (dashed), most of all at the top, where"
+        " the busiest nodes are."
+    )
     return Section(
         title="Who holds how many",
         figure=chart(lines, "neighbours or connections of a node", "% of nodes with at most so many", steps=True),
-        reading="A point (x, y) says that y % of the nodes have at most x. After alignment (solid) the lines should lie"
-        " left of where they were before (dashed), most of all at the top, where the busiest nodes are.",
+        reading=f"A point (x, y) says that y % of the nodes have at most x.{compared if len(stages) > 1 else ''}",
         columns=["% of nodes", *(line.label for line in lines)],
-        rows=[[str(percentile), *(f"{line.x[percentile]:.0f}" for line in lines)] for percentile in shown],
+        rows=[[str(percentile), *(f"{line.x[percentile]:.0f}" for line in lines)] for percentile in SHOWN],
     )
+
+
+def _routing(value: Values) -> Section:
+    lines = [
+        Line(words, _percentiles(value, f"routing.{name}"), list(range(101)), shade=shade, dashed=name == "incoming")
+        for shade, (name, words) in enumerate(KINDS.items())
+    ]
+    points = ("mean", "p50", "p99", "p100")
+    return Section(
+        title="Routing tables",
+        figure=chart(lines, "links of a node", "% of nodes with at most so many", steps=True),
+        reading="A point (x, y) says that y % of the nodes have at most x such links. Only primaries have links other than those to"
+        " who wants the same. Dashed: nodes that hold a node and that it does not hold, which no table counts.",
+        columns=["links of a node", "mean", "median", "p99", "max"],
+        rows=[
+            [words, *(f"{value[f'routing.{name}.{point}', 'final']:.2f}" for point in points)]
+            for name, words in KINDS.items()
+        ],
+    )
+
+
+def _spread(document: dict[str, Any], value: Values) -> Section:
+    received = _percentiles(value, "routing.received")
+    found = {words: document["spread"][name] for name, words in SPREAD.items()}
+    found["links to who wants it, at the most"] = value["spread.depth.most", "final"]
+    found["messages of events that come to a node, in the mean"] = value["routing.received.mean", "final"]
+    return Section(
+        title="What became of events",
+        figure=chart(
+            [Line("messages that came in", received, list(range(101)))],
+            "messages of events",
+            "% of nodes with at most so many",
+            steps=True,
+        ),
+        reading=f"{document['events']} events; {document['missed']} of {document['expected']} receipts that were wanted are missing."
+        " A point (x, y) says that to y % of the nodes at most x messages came, copies of what they had among them.",
+        columns=["over all events", ""],
+        rows=[[words, "" if number is None else f"{number:.4f}"] for words, number in found.items()],
+    )
+
+
+def _percentiles(value: Values, measure: str, stage: str = "final") -> list[float]:
+    return [value[f"{measure}.p{percentile}", stage] for percentile in range(101)]
+
+
+def _headline(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """What counts where nodes have routing tables; nothing elsewhere."""
+    if "routing" not in document:
+        return []
+    found = [(f"{document['routing']['table']['mean']:.1f}", "links in a routing table")]
+    said = {
+        "false_positives": ("{:.1%}", "of nodes reached do not want it"),
+        "false_negatives": ("{:.1%}", "of nodes that want it are not reached"),
+        "depth": ("{:.1f}", "links to who wants it"),
+        "messages": ("{:.1f}", "messages for each node reached"),
+    }
+    spread = document.get("spread", {})
+    return found + [
+        (form.format(spread[name]), words) for name, (form, words) in said.items() if spread.get(name) is not None
+    ]

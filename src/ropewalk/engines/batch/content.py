@@ -101,8 +101,9 @@ def compile_kernels() -> None:
 def run_here(contents: Contents, settings: Settings, events: int, seed: int) -> tuple[Overlay, Heard]:
     """All of it in this process."""
     profiles = profiled(contents.interests, settings, seed)
-    links = linked(profiles, settings, 0, profiles.leaders.size)
-    overlay = Overlay(profiles, links, meshed(profiles.leaders.size, links))
+    count = profiles.primaries.size
+    links = linked(profiles, settings, 0, count)
+    overlay = Overlay(profiles, links, meshed(count, links))
     published = drawn(contents, settings, events, seed)
     found = spread(contents.interests, profiles, overlay.mesh, contents.wants, published, settings.spread == "forward")
     return overlay, Heard(*found)
@@ -138,7 +139,7 @@ def routing_columns(contents: Contents, overlay: Overlay, heard: Heard) -> Colum
         "incoming": np.diff(overlay.mesh.starts) - np.diff(links.starts),
         "ring": _on_ring(profiles),
         "alike": profiles.sizes.astype(np.int64),
-        "primary": profiles.leaders == np.arange(count),
+        "primary": profiles.primaries == np.arange(count),
         "received": heard.received,
         "unwanted": heard.unwanted,
     }
@@ -154,7 +155,7 @@ def digest_of(contents: Contents, overlay: Overlay) -> str:
     """One hash for who is whose primary, and all links."""
     hashed = blake2b(digest_size=8)
     ids = contents.interests.node_ids
-    parts = (ids[overlay.profiles.leaders], overlay.links.starts, overlay.links.others, overlay.links.kinds)
+    parts = (ids[overlay.profiles.primaries], overlay.links.starts, overlay.links.others, overlay.links.kinds)
     for part in parts:
         hashed.update(np.ascontiguousarray(part, np.int64).tobytes())
     return hashed.hexdigest()
@@ -172,7 +173,7 @@ def _parts(total: int, parts: int) -> list[tuple[int, int]]:
 
 def _linked(spark: SparkSession, contents: Contents, settings: Settings, job: Order) -> Overlay:
     profiles = profiled(contents.interests, settings, job.seed)
-    count = profiles.leaders.size
+    count = profiles.primaries.size
     ranges = _parts(count, min(job.partitions or slices_of(spark), count))
 
     def link(part: int) -> Iterator[pa.RecordBatch]:
@@ -207,7 +208,7 @@ def _spread(
         columns: Columns = {"event": np.arange(first, last)}
         columns |= {name: found.events[:, at] for at, name in enumerate(COLUMNS)}
         yield _batch(both, columns)
-        busy = np.flatnonzero(found.received)
+        busy = np.flatnonzero((found.received > 0) | (found.unwanted > 0))
         yield _batch(both, {"node": busy, "received": found.received[busy], "unwanted": found.unwanted[busy]})
 
     frame = spark.range(0, len(ranges), numPartitions=len(ranges)).mapInArrow(_task(send), sql_schema(both))

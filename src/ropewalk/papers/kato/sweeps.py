@@ -4,7 +4,6 @@ The paper prints the size of an id, the number of nodes and that of events; how 
 subscription is and how many bits stand for a cell are ours (docs/papers/kato.md, 8).
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -33,9 +32,19 @@ def quotes(nodes: int, **more: Any) -> StockQuotes:
     return StockQuotes(nodes=nodes, stocks=STOCKS, price_cells=PRICE_CELLS, **told | more)
 
 
+def flat(nodes: int) -> StockQuotes:
+    """Four ranges each, all of one width: nobody covers anybody."""
+    return quotes(nodes, ranges="fixed", filters_per_node=4)
+
+
 def popular(nodes: int, exponent: float, law: str = "rank") -> StockQuotes:
     """Subscriptions themselves are popular: whole ones, with their ranges, are drawn by the law."""
     return quotes(nodes, law=law, exponent=exponent, alike=True)
+
+
+def equally_popular(nodes: int) -> StockQuotes:
+    """The same subscriptions, all of them drawn alike often: what differs from `popular` is the law alone."""
+    return quotes(nodes, law="uniform", alike=True)
 
 
 class Case(NamedTuple):
@@ -70,15 +79,3 @@ def runs(lab: Lab, scale: Scale, title: str, cases: Sequence[Case]) -> dict[str,
 def average(repeated: Sequence[Swept], measure: str) -> float:
     """A measure, in the mean of some runs."""
     return mean([run[measure, GROUP] for run in repeated])
-
-
-def logarithmic(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float]:
-    """The line through (ln x, y) that leaves the least squares: where it begins, how it rises, and how much it explains (R^2)."""
-    logs = [math.log(each) for each in x]
-    middle_x, middle_y = mean(logs), mean(y)
-    across = math.fsum((a - middle_x) * (b - middle_y) for a, b in zip(logs, y, strict=True))
-    slope = across / math.fsum((a - middle_x) ** 2 for a in logs)
-    start = middle_y - slope * middle_x
-    left = math.fsum((b - start - slope * a) ** 2 for a, b in zip(logs, y, strict=True))
-    total = math.fsum((b - middle_y) ** 2 for b in y)
-    return start, slope, 1 - left / total if total else 1.0

@@ -5,7 +5,8 @@ from dataclasses import replace
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Curve, Panel
 from ropewalk.papers.lab import Lab
-from ropewalk.papers.magnet.sweeps import MAGNET, NODES, Case, average, both, cost_of, costs, falls, runs
+from ropewalk.papers.magnet.sweeps import MAGNET, NODES, Case, average, both, cost_of, costs, runs
+from ropewalk.papers.statistics import falls
 from ropewalk.protocols.magnet.settings import Settings
 from ropewalk.workloads.contract import LocalModel
 from ropewalk.workloads.multi_modal import MultiModal

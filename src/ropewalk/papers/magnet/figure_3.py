@@ -5,7 +5,8 @@ from functools import partial
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Panel
 from ropewalk.papers.lab import Lab
-from ropewalk.papers.magnet.sweeps import MAGNET, NODES, POWER_LAW, Case, both, costs, falls, in_percent
+from ropewalk.papers.magnet.sweeps import MAGNET, NODES, POWER_LAW, Case, both, costs, in_percent
+from ropewalk.papers.statistics import falls
 from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.rates import Rates
 

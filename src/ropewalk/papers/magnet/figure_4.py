@@ -3,7 +3,8 @@
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Panel
 from ropewalk.papers.lab import Lab
-from ropewalk.papers.magnet.sweeps import MAGNET, POWER_LAW, Case, both, costs, in_percent, rises
+from ropewalk.papers.magnet.sweeps import MAGNET, POWER_LAW, Case, both, costs, in_percent
+from ropewalk.papers.statistics import rises
 from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.rates import Rates
 

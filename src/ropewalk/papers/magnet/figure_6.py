@@ -3,7 +3,8 @@
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Curve, Panel
 from ropewalk.papers.lab import Lab
-from ropewalk.papers.magnet.sweeps import MAGNET, Case, costs, in_percent, rises
+from ropewalk.papers.magnet.sweeps import MAGNET, Case, costs, in_percent
+from ropewalk.papers.statistics import rises
 from ropewalk.workloads.spatial import Spatial
 
 FOLLOWED = (8, 16, 32)

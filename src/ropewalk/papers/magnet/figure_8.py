@@ -3,7 +3,8 @@
 from ropewalk.papers.contract import Check, Claim, Measured, Numbers, Scale
 from ropewalk.papers.drawing import Curve, Panel
 from ropewalk.papers.lab import Lab
-from ropewalk.papers.magnet.sweeps import MAGNET, Case, costs, falls, in_percent, rises
+from ropewalk.papers.magnet.sweeps import MAGNET, Case, costs, in_percent
+from ropewalk.papers.statistics import falls, rises
 from ropewalk.workloads.hierarchical import HierarchicalTopics
 
 BITS: dict[Scale, int] = {"small": 10, "paper": 14}  # nodes and topics: 2^14 in the paper

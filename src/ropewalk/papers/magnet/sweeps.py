@@ -1,7 +1,6 @@
 """What Magnet's figures have in common: runs on made-up universes, and what Magnet saves there against its strawman."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from ropewalk.engines.batch.rings import Plan
@@ -77,16 +76,6 @@ def cost_of(repeated: Sequence[Swept]) -> Cost:
 def average(repeated: Sequence[Swept], measure: str, stage: str = FINAL) -> float:
     """A measure, in the mean of some runs."""
     return mean([run[measure, stage] for run in repeated])
-
-
-def falls(values: Sequence[float]) -> bool:
-    """Whether each is below the one before."""
-    return all(after < before for before, after in pairwise(values))
-
-
-def rises(values: Sequence[float]) -> bool:
-    """Whether each is above the one before."""
-    return all(after > before for before, after in pairwise(values))
 
 
 def in_percent(values: Sequence[float]) -> str:

@@ -72,7 +72,7 @@ def buckets_of(profiles: Profiles) -> Buckets:
 
 @compiled
 def _bucketed(profiles: Profiles, held: Longs) -> tuple[Longs, Ints, Ints]:
-    nodes = profiles.leaders.size
+    nodes = profiles.primaries.size
     rarest, second = np.full(nodes, -1, np.int64), np.full(nodes, -1, np.int64)
     starts = np.zeros(held.size + 1, np.int64)
     for node in range(nodes):
@@ -91,7 +91,7 @@ def _bucketed(profiles: Profiles, held: Longs) -> tuple[Longs, Ints, Ints]:
 
 @compiled
 def _links_at_all(profiles: Profiles, node: Long) -> bool:
-    return bool(profiles.leaders[node] == node and profiles.by_node[node + 1] > profiles.by_node[node])
+    return bool(profiles.primaries[node] == node and profiles.by_node[node + 1] > profiles.by_node[node])
 
 
 @compiled
@@ -112,7 +112,7 @@ def _rarest(profiles: Profiles, node: Long) -> tuple[np.int64, np.int64]:
 
 @compiled
 def _linked(profiles: Profiles, buckets: Buckets, choices: Choices, first: int, last: int) -> tuple[Longs, Ints, Ints]:
-    nodes = profiles.leaders.size
+    nodes = profiles.primaries.size
     notes = Notes(
         np.full(nodes, -1, np.int64),
         np.zeros(nodes, np.int8),

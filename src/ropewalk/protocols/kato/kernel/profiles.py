@@ -27,13 +27,12 @@ class Profiles(NamedTuple):
 
     ids: Words  # of every node, 64 bits a column
     weights: Longs  # how many bits of each are set
-    places: Ints  # of every cell, the bits that stand for it
     by_node: Longs  # where the items of each node begin
     items: Ints  # of every node, ascending
     by_item: Longs  # where the holders of each item begin
     holders: Ints  # of every item, ascending: primaries only
     by_cells: bool  # whether items are cells, and so whether covering is told by them
-    leaders: Ints  # of every node, its primary
+    primaries: Ints  # of every node, its primary
     behind: Ints  # of every node, how many of its group came before it
     sizes: Ints  # of every node, how many are in its group
 
@@ -50,10 +49,9 @@ def profiled(interests: Interests, settings: Settings, seed: int) -> Profiles:
         by_node, items = _set_bits(ids, weights, wanted)
         count = settings.bits
     arrivals = chances(stream(seed, "arrival"), interests.node_ids.reshape(-1, 1))
-    leaders, behind, sizes = _grouped(_digests(by_node, items), arrivals)
-    primary = leaders == np.arange(leaders.size)
-    by_item, holders = _held(by_node, items, primary, count)
-    return Profiles(ids, weights, places, by_node, items, by_item, holders, by_cells, leaders, behind, sizes)
+    primaries, behind, sizes = _grouped(_digests(by_node, items), arrivals)
+    by_item, holders = _held(by_node, items, primaries == np.arange(primaries.size), count)
+    return Profiles(ids, weights, by_node, items, by_item, holders, by_cells, primaries, behind, sizes)
 
 
 @compiled
@@ -136,11 +134,11 @@ def _grouped(digests: Words, arrivals: Longs) -> tuple[Ints, Ints, Ints]:
     firsts = np.flatnonzero(begins)
     group = np.cumsum(begins) - 1
     sizes = np.diff(np.append(firsts, order.size))
-    leaders, behind, of_group = (np.empty(order.size, np.int32) for _ in range(3))
-    leaders[order] = order[firsts[group]]
+    primaries, behind, of_group = (np.empty(order.size, np.int32) for _ in range(3))
+    primaries[order] = order[firsts[group]]
     behind[order] = np.arange(order.size) - firsts[group]
     of_group[order] = sizes[group]
-    return leaders, behind, of_group
+    return primaries, behind, of_group
 
 
 def _held(by_node: Longs, items: Ints, primary: Bools, count: int) -> tuple[Longs, Ints]:

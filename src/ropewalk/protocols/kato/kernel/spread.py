@@ -1,7 +1,8 @@
 """Where events get over links that are there: who has them, at what depth, who of these wants them, and what that takes.
 
-Paper: Kato III-B. An event whose publisher does not match it is first brought to somebody who does, from link to link, each
-nearer to it than the last. Then it goes to all links that match, and each group passes it round.
+Paper: Kato III-B. An event whose publisher does not match it is first brought to somebody who does: to the primary of its group,
+then from link to link, each nearer to it than the last. Then who gets it for the first time sends it to all links that match, but
+for the one it came over, and each group passes it round.
 """
 
 from typing import NamedTuple
@@ -69,10 +70,18 @@ class Spread(NamedTuple):
     unwanted: Longs  # by each node: events
 
 
+class Groups(NamedTuple):
+    """All nodes by their primary, in the order in which they came: the ring that they form."""
+
+    starts: Longs  # where those of each primary begin
+    members: Ints
+
+
 class Progress(NamedTuple):
     """Where one event is; whatever does not name it is from before."""
 
     reached: Longs  # the event that each node has
+    senders: Longs  # from whom
     depths: Longs
     upwards: Bools  # whether it may go up from there
     judged: Longs  # the event that each node was last compared with
@@ -96,8 +105,9 @@ def spread(
     interests: Interests, profiles: Profiles, mesh: Mesh, wants: Wants, events: Events, everywhere: bool
 ) -> Spread:
     """Let events go where links take them; `everywhere`: upwards from anybody, not only on the way up."""
-    nodes = profiles.leaders.size
+    nodes = profiles.primaries.size
     progress = Progress(
+        np.full(nodes, -1, np.int64),
         np.full(nodes, -1, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.bool_),
@@ -107,13 +117,13 @@ def spread(
     )
     found = np.zeros((events.publishers.size, len(COLUMNS)), np.int64)
     received, unwanted = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
-    by_leader, members = _members(profiles)
+    groups = Groups(*_grouped(profiles))
     bits = 64 * profiles.ids.shape[1]
     for event in range(events.publishers.size):
         publisher = events.publishers[event]
-        begin = _brought(interests, profiles, mesh, events, event, bits, found, received)
+        begin = _brought(interests, profiles, groups, mesh, events, event, bits, found, received)
         if begin >= 0:
-            own = profiles.leaders[publisher] == begin
+            own = profiles.primaries[publisher] == begin
             first = found[event, ROUTED]
             if own:
                 first = _apart(profiles.behind[publisher], 0, profiles.sizes[publisher])
@@ -121,18 +131,17 @@ def spread(
                 interests, profiles, mesh, events, event, begin, first, everywhere, progress, received, found
             )
             for at in range(count):
-                leader = progress.queue[at]
-                size = np.int64(profiles.sizes[leader])
-                found[event, MESSAGES] += size if size > PAIR else size - 1  # both ways round, until they meet
-                for place in range(by_leader[leader], by_leader[leader + 1]):
-                    node = members[place]
-                    if node == publisher:
-                        continue
-                    depth = progress.depths[leader] + _apart(profiles.behind[node], 0, size)
-                    if own and leader == begin:
-                        depth = _apart(profiles.behind[node], profiles.behind[publisher], size)
-                    received[node] += 1 if node != leader else 0
-                    _arrive(interests, wants, events, event, node, depth, found, unwanted)
+                primary = progress.queue[at]
+                origin, depth = primary, progress.depths[primary]
+                if own and primary == begin:
+                    origin, depth = publisher, np.int64(0)
+                size = np.int64(profiles.sizes[primary])
+                found[event, MESSAGES] += _passed_round(profiles, groups, origin, size, received)
+                for place in range(groups.starts[primary], groups.starts[primary + 1]):
+                    node = groups.members[place]
+                    if node != publisher:
+                        links = depth + _apart(profiles.behind[node], profiles.behind[origin], size)
+                        _arrive(interests, wants, events, event, node, links, found, unwanted)
         cell = events.cells[event]
         if cell >= 0:
             for at in range(interests.by_topic[cell], interests.by_topic[cell + 1]):
@@ -143,17 +152,16 @@ def spread(
 
 
 @compiled
-def _members(profiles: Profiles) -> tuple[Longs, Ints]:
-    """All nodes by their primary."""
-    nodes = profiles.leaders.size
+def _grouped(profiles: Profiles) -> tuple[Longs, Ints]:
+    """All nodes by their primary, in the order in which they came."""
+    nodes = profiles.primaries.size
     starts = np.zeros(nodes + 1, np.int64)
     for node in range(nodes):
-        starts[profiles.leaders[node] + 1] += 1
+        starts[profiles.primaries[node] + 1] += 1
     starts = np.cumsum(starts)
-    filled, found = starts[:-1].copy(), np.empty(nodes, np.int32)
+    found = np.empty(nodes, np.int32)
     for node in range(nodes):
-        found[filled[profiles.leaders[node]]] = node
-        filled[profiles.leaders[node]] += 1
+        found[starts[profiles.primaries[node]] + profiles.behind[node]] = node
     return starts, found
 
 
@@ -165,9 +173,24 @@ def _apart(one: Long, other: Long, size: Long) -> np.int64:
 
 
 @compiled
+def _passed_round(profiles: Profiles, groups: Groups, origin: Long, size: Long, received: Longs) -> np.int64:
+    """How many messages it takes that all of a group get an event of one of them.
+
+    It goes both ways round. Where it meets itself, two get it once more: each has sent it on before it knew.
+    """
+    begin = groups.starts[profiles.primaries[origin]]
+    for step in range(1, size):
+        node = groups.members[begin + (profiles.behind[origin] + step) % size]
+        twice = size > PAIR and size // 2 <= step <= size // 2 + 1
+        received[node] += 2 if twice else 1
+    return np.int64(size + 1 if size > PAIR else size - 1)
+
+
+@compiled
 def _brought(
     interests: Interests,
     profiles: Profiles,
+    groups: Groups,
     mesh: Mesh,
     events: Events,
     event: Long,
@@ -176,9 +199,13 @@ def _brought(
     received: Longs,
 ) -> np.int64:
     """The first that matches: the publisher's own group, or who is met where links lead nearer; -1 if they do not."""
-    at = np.int64(profiles.leaders[events.publishers[event]])
+    publisher = events.publishers[event]
+    at = np.int64(profiles.primaries[publisher])
+    if _matches(interests, profiles, events, event, at):
+        return at
+    steps = _brought_to_primary(profiles, groups, publisher, received)
     away = _away(interests, profiles, events, event, at, bits)
-    while not _matches(interests, profiles, events, event, at):
+    while at >= 0 and not _matches(interests, profiles, events, event, at):
         best, nearest = np.int64(-1), away
         for place in range(mesh.starts[at], mesh.starts[at + 1]):
             other = mesh.others[place]
@@ -188,14 +215,26 @@ def _brought(
             distance = _away(interests, profiles, events, event, other, bits)
             if distance < nearest:
                 best, nearest = np.int64(other), distance
-        if best < 0:
-            found[event, LOST] = 1
-            return best
-        found[event, ROUTED] += 1
-        found[event, MESSAGES] += 1
-        received[best] += 1
+        if best >= 0:
+            steps += 1
+            received[best] += 1
         at, away = best, nearest
+    found[event, ROUTED] = steps
+    found[event, MESSAGES] = steps
+    found[event, LOST] = at < 0
     return at
+
+
+@compiled
+def _brought_to_primary(profiles: Profiles, groups: Groups, node: Long, received: Longs) -> np.int64:
+    """Round a ring the shorter way, of two equal ones towards who came earlier: only the primary has other links."""
+    size = np.int64(profiles.sizes[node])
+    place, steps = np.int64(profiles.behind[node]), _apart(profiles.behind[node], 0, size)
+    way = -1 if steps == place else 1
+    begin = groups.starts[profiles.primaries[node]]
+    for step in range(1, steps + 1):
+        received[groups.members[begin + (place + way * step) % size]] += 1
+    return steps
 
 
 @compiled
@@ -230,6 +269,7 @@ def _flooded(
 ) -> int:
     """Reach all primaries that matching links lead to; how many, in the order in which they are reached."""
     progress.reached[begin], progress.depths[begin], progress.upwards[begin] = event, first, True
+    progress.senders[begin] = -1
     progress.queue[0] = begin
     done, count = 0, 1
     while done < count:
@@ -238,8 +278,8 @@ def _flooded(
         for place in range(mesh.starts[node], mesh.starts[node + 1]):
             other, kind = mesh.others[place], mesh.kinds[place]
             up = kind == COVERING
-            if up and not progress.upwards[node]:
-                continue
+            if (up and not progress.upwards[node]) or other == progress.senders[node]:
+                continue  # nobody sends an event back to whom it has it from (ours: the paper does not say)
             if progress.judged[other] != event:
                 progress.judged[other] = event
                 progress.matching[other] = _matches(interests, profiles, events, event, other)
@@ -248,7 +288,8 @@ def _flooded(
             found[event, MESSAGES] += 1
             received[other] += 1
             if progress.reached[other] != event:
-                progress.reached[other], progress.depths[other] = event, progress.depths[node] + 1
+                progress.reached[other], progress.senders[other] = event, node
+                progress.depths[other] = progress.depths[node] + 1
                 progress.upwards[other] = everywhere or up
                 progress.queue[count] = other
                 count += 1

@@ -2,8 +2,9 @@
 
 from ropewalk.errors import UsageError
 from ropewalk.papers.contract import Claim
-from ropewalk.papers.kato import bounds, completeness, figures_3_4, preparation, twitter
+from ropewalk.papers.kato import bounds, completeness, figures_3_4, joins, preparation, twitter
 from ropewalk.papers.kato import figure_2 as kato_figure_2
+from ropewalk.papers.kato import figure_5 as kato_figure_5
 from ropewalk.papers.kato import figure_6 as kato_figure_6
 from ropewalk.papers.magnet import (
     adaptivity,
@@ -109,7 +110,11 @@ CLAIMS: dict[str, Claim] = {
         kato_figure_2.TABLE,
         figures_3_4.POSITIVES,
         figures_3_4.TABLES,
+        kato_figure_5.TABLES_GROW,
+        kato_figure_5.DEPTH_SHRINKS,
         bounds.CLAIM,
+        joins.STEPS,
+        joins.MESSAGES,
         completeness.CLAIM,
         kato_figure_6.CLAIM,
         twitter.SKEWED,

@@ -91,6 +91,11 @@ class Finding:
             effects += self.links.post(contact, Joining((self.neighbours.profile,), wanted, self.turn, 0), now)
         return effects
 
+    def go_on(self, now: float) -> list[Effect]:
+        """Somebody is a link: ask for what is still not covered, as long as every answer covers more."""
+        wanted = self.neighbours.lacking() if self.wanted and self.alike.is_alone else ()
+        return self._ask(wanted, now) if wanted and len(wanted) < len(self.wanted) else []
+
     def asked(self, sender: Contact, message: Joining, now: float) -> list[Effect]:
         """Somebody asks: hand it on to who is nearer, or answer; either way it may be a link of this node's."""
         (asker,) = message.profiles

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import lt
 from typing import ClassVar
 
 from ropewalk.protocols.content.spaces import MOST_CELLS
@@ -193,7 +193,7 @@ def _are_profiles(profiles: tuple[Profile, ...]) -> bool:
 
 
 def _are_cells(cells: tuple[Topic, ...]) -> bool:
-    return len(cells) <= MOST_CELLS and all(one < other for one, other in pairwise(cells))
+    return len(cells) <= MOST_CELLS and all(map(lt, cells, cells[1:]))
 
 
 def bounded(profiles: Iterable[Profile]) -> tuple[Profile, ...]:

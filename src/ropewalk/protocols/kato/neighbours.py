@@ -11,7 +11,7 @@ from ropewalk.ids import weight
 from ropewalk.protocols.content.spaces import MOST_CELLS
 from ropewalk.protocols.contract import Contact, Effect
 from ropewalk.protocols.kato.departed import Departed
-from ropewalk.protocols.kato.ids import affinity, covers, event_id, hamming, node_id
+from ropewalk.protocols.kato.ids import affinity, covers, event_id, hamming, merged, node_id
 from ropewalk.protocols.kato.messages import Alive, Linking, bounded
 from ropewalk.protocols.kato.profiles import Looker, Profile, Sight, is_alike
 from ropewalk.protocols.kato.settings import Settings
@@ -21,6 +21,7 @@ from ropewalk.protocols.links import Links
 SILENT = 3.5  # ours, periods: three heartbeats may be lost before somebody counts as gone
 STANDING = 4.0  # ours, periods: for which who has a primary is not asked again
 MOST_INCOMING = 4096  # ours: nodes that link to one
+MOST_PASSED_OVER = 1024  # ours
 MOST_ASKED = 1024  # ours: nodes that have been asked who they are, or are known to have a primary
 
 
@@ -41,8 +42,8 @@ class Neighbours:
     """The links of one node."""
 
     __slots__ = (
-        "alike", "around", "asked", "departed", "incoming", "is_member", "links", "looker", "met", "near_by", "number", "primary",
-        "settings", "standing", "table", "told_of",
+        "alike", "around", "asked", "departed", "incoming", "is_member", "links", "looker", "met", "near_by", "number",
+        "passed_over", "primary", "settings", "standing", "table", "told_of",
     )  # fmt: skip
 
     def __init__(
@@ -55,6 +56,8 @@ class Neighbours:
         self.incoming: dict[int, None] = {}  # of these, who links to it; at most MOST_INCOMING
         self.asked: dict[int, float] = {}  # when somebody was asked who it is; at most MOST_ASKED
         self.standing: dict[int, float] = {}  # until when somebody is taken to have a primary; at most MOST_ASKED
+        # who was heard of, and would be no link as long as none is lost: what it wanted then; at most MOST_PASSED_OVER
+        self.passed_over: dict[int, tuple[int, ...]] = {}
         self.near_by: dict[int, dict[int, Contact]] = {}  # by cell, at most MOST_CELLS; emptied by every change
         self.alike: dict[int, Contact] = {}  # who turned out to want the same; for the owner, who empties it
         self.met: list[Contact] = []  # who is a neighbour now and was not; likewise
@@ -73,7 +76,11 @@ class Neighbours:
         """Others are told of: those that would be links, or want the same, are asked who they are."""
         if self.primary is not None:
             return []
-        news = {each.contact.id: each for each in profiles if self._is_news(each.contact.id, now)}
+        news = {
+            each.contact.id: each
+            for each in profiles
+            if self.passed_over.get(each.contact.id) != each.cells and self._is_news(each.contact.id, now)
+        }
         seen = {node: self.looker.sees(each) for node, each in news.items()}
         if not seen:
             return []
@@ -83,6 +90,10 @@ class Neighbours:
         for node, sight in seen.items():
             if node in best or self._wants_the_same(sight):
                 effects += self.ask(sight.profile.contact, now)
+            else:
+                self.passed_over[node] = sight.profile.cells
+        while len(self.passed_over) > MOST_PASSED_OVER:
+            del self.passed_over[next(iter(self.passed_over))]
         return effects
 
     def ask(self, contact: Contact, now: float) -> list[Effect]:
@@ -191,7 +202,9 @@ class Neighbours:
         """Somebody is no neighbour any more; who was around it."""
         there = self.around.pop(node, None)
         self.incoming.pop(node, None)
-        self.table.strike(node)
+        if node in self.table.all():
+            self.table.strike(node)
+            self.passed_over.clear()
         self.near_by.clear()
         return there.known if there is not None else ()
 
@@ -205,6 +218,7 @@ class Neighbours:
     def become(self, cells: tuple[int, ...], now: float) -> list[Effect]:
         """This node wants something else from now on: everybody around is told, and links follow."""
         self.looker = Looker(Profile(self.profile.contact, cells), self.settings)
+        self.passed_over.clear()
         self.number += 1
         self.alike.clear()
         for there in self.around.values():
@@ -226,6 +240,7 @@ class Neighbours:
         self.number += 1
         told = [there.sight.profile.contact for there in self.around.values()]
         self.table = Table()
+        self.passed_over.clear()
         self.around.clear()
         self.incoming.clear()
         self.near_by.clear()
@@ -300,9 +315,13 @@ class Neighbours:
         return place is not None and bool(sight.shared >> place & 1)
 
     def lacking(self) -> tuple[int, ...]:
-        """Cells of this node's that nobody around has."""
-        there = {cell for each in self.around.values() for cell in each.sight.profile.cells}
-        return tuple(cell for cell in self.profile.cells if cell not in there)
+        """Cells of this node's that nobody around has, or (by bits) whose bits not all are anybody's around."""
+        if self.settings.cover == "bits":
+            there = merged(each.sight.id for each in self.around.values())
+            bits, hashes = self.settings.bits, self.settings.hashes
+            return tuple(cell for cell in self.profile.cells if not covers(there, event_id(cell, bits, hashes)))
+        known = {cell for each in self.around.values() for cell in each.sight.profile.cells}
+        return tuple(cell for cell in self.profile.cells if cell not in known)
 
     def nearest(self, cells: tuple[int, ...], besides: tuple[int, ...]) -> Contact | None:
         """Who is nearer to some cells than this node, and nearest of all around (Kato III-C)."""

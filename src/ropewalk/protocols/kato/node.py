@@ -374,7 +374,7 @@ class Node:
         if self.alike.has(sender.id):
             return self.groups.heard(sender, message, now)
         if isinstance(message, Linking):
-            return self.neighbours.linked(message, now)
+            return self.neighbours.linked(message, now) + self.finding.go_on(now)
         if message.digest:  # it takes this node for one of its group, which has given it up
             return self.links.post(sender, self.neighbours.state(held=False, answer=True), now)
         return self.neighbours.alive(sender, message, now)

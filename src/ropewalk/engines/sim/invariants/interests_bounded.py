@@ -45,6 +45,7 @@ def _of_links(node: Node) -> Iterator[Count]:
     yield "links of who has a primary", len(known.around) if known.primary is not None else 0, 0
     yield "nodes that link to it", len(known.incoming), neighbours.MOST_INCOMING
     yield "nodes asked", max(len(known.asked), len(known.standing)), neighbours.MOST_ASKED
+    yield "nodes passed over", len(known.passed_over), neighbours.MOST_PASSED_OVER
     yield "cells looked at", len(known.near_by), MOST_CELLS
     yield "departures", len(node.departed.until), departed.MOST_REMEMBERED
     yield "members", len(node.alike.orders), MOST_ALIKE

@@ -13,7 +13,8 @@ import pytest
 
 from ropewalk.papers.catalogue import CLAIMS
 from ropewalk.papers.contract import SCALES, Claim, Scale, find
-from ropewalk.papers.kato import bounds, preparation, twitter
+from ropewalk.papers.kato import bounds, joins, preparation, twitter
+from ropewalk.papers.kato import figure_5 as kato_figure_5
 from ropewalk.papers.lab import Lab, Run, Universe
 from ropewalk.papers.magnet import figure_7
 from ropewalk.papers.nodes import NodesRun, NodesStage
@@ -131,6 +132,10 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = np.arange(1, 9)
     monkeypatch.setattr(twitter, "followed", lambda *_: twitter.Followed(counts, counts, counts, counts, counts > 4))
     monkeypatch.setattr(bounds, "largest_of_worst", lambda _: 9)
+    joined = dict.fromkeys(("bits", "steps", "most_steps", "fewest_bits", "messages", "printed"), 9.0)
+    monkeypatch.setattr(joins, "joined", lambda *_: joined)
+    of_networks = {"table": 9.0, "depth": 2.0, "missed": 0.0}
+    monkeypatch.setattr(kato_figure_5, "both_of", lambda *_: dict.fromkeys(("grown", "static"), of_networks))
     rates = {f"#tag{tag:04d}": preparation.rate_of(tag) for tag in range(preparation.TAGS)}
     played = {"protected": 1, "above": 1, "cap": 8, "kept": 8}
     monkeypatch.setattr(preparation, "prepared", lambda *_: (played, {"by many": 1}, counts.tolist(), rates))

@@ -8,6 +8,10 @@ from ropewalk.engines.sim.histories import play
 from ropewalk.engines.sim.invariants.watch import BrokenError
 from ropewalk.engines.sim.record import Trace
 from ropewalk.protocols.kato.alike import Alike
+from ropewalk.protocols.kato.finding import Finding
+from ropewalk.protocols.kato.groups import Groups
+from ropewalk.protocols.kato.neighbours import Neighbours
+from ropewalk.protocols.kato.node import Node
 
 MANY, AT_ONCE = 20, 10
 FAILED_ONCE = {
@@ -17,6 +21,16 @@ FAILED_ONCE = {
 # With the history in which each is seen; others may see it, too
 MUTANTS = [
     (Mutant(Alike, "merge", "known[1] < order", "False", "one group"), 1),
+    (Mutant(Alike, "ring", "(at + 1) % len(self.ranked)", "at - 1", "everybody gets it"), 1),
+    (Mutant(Groups, "circle", "changed += self.alike.come_last(order)", "pass", "one group"), 9),
+    (Mutant(Groups, "heard", "self.alike.heard[sender.id] = now", "pass", "one group"), 0),
+    (Mutant(Groups, "_changed", "self.neighbours.let_go(contact.id)", "pass", "interests bounded"), 0),
+    (Mutant(Neighbours, "_forget_strangers", "self.let_go(node)", "pass", "interests bounded"), 0),
+    (Mutant(Neighbours, "_is_held_by", "self.incoming.pop(node, None)", "pass", "one group"), 4),
+    (Mutant(Finding, "meet", "effects += self.neighbours.ask(contact, now)", "pass", "one group"), 0),
+    (Mutant(Node, "_wants", "any(is_wanted(content, filters) for filters in mine)", "bool(mine)", "what is wanted"), 0),
+    (Mutant(Node, "near", "return ring | self.neighbours.near(cell)", "return self.neighbours.near(cell)", "connected"), 0),
+    (Mutant(Node, "_of_links", "if message.digest:", "if False:", "one group"), 21),
 ]  # fmt: skip
 
 

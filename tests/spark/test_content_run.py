@@ -274,3 +274,46 @@ def test_a_sweep_is_the_same_as_single_runs(spark: Session, quotes: Store, usual
         (measure, group): value for measure, group, value in usual.rows if measure.startswith(("routing", "spread"))
     }
     assert swept == stored
+
+
+def test_nodes_in_the_simulator_make_the_tables_that_the_batch_engine_says(
+    spark: Session, alike: Store, tmp_path: Path
+) -> None:
+    """The same universe, seed and settings: who links to whom, who stands for whom, and nothing missed."""
+    batch = executed(spark, alike, tmp_path / "batch", asked(alike, cover="cells"))
+    order = ordered(alike, "kato", "sim", {"rounds": 10}, seed=3, events=100)
+    assert order.settings.cover == "cells"  # what nodes promise is what is usual
+    sim = executed(spark, alike, tmp_path / "sim", order)
+    static, found = (
+        {row.node: row for row in read_table(spark, Store.open(Path(each.document["out"])), ROUTING).collect()}
+        for each in (batch, sim)
+    )
+    for name in ("cells", "bits", "covering", "covered", "neighbours", "incoming", "ring", "alike", "primary"):
+        assert {node: row[name] for node, row in found.items()} == {node: row[name] for node, row in static.items()}
+    store = Store.open(Path(sim.document["out"]))
+    assert problems_of(spark, store.path) == []
+    assert (sim.document["events"], sim.document["missed"], sim.document["unwanted"]) == (100, 0, 0)
+    assert sim.document["expected"] > 500
+    assert all(json.loads(row.content) for row in read_table(spark, store, PUBLICATIONS).collect())
+    assert "Routing tables" in render(sim.document, sim.rows)
+
+
+def test_topics_run_in_the_simulator_with_the_events_of_other_protocols(spark: Session, tmp_path: Path) -> None:
+    universe = made(spark, TOPICS, tmp_path / "universe")
+    documents = {
+        protocol: executed(
+            spark,
+            universe,
+            tmp_path / protocol,
+            ordered(universe, protocol, "sim", {"rounds": 10}, seed=3, events=40, topics_per_event=2),
+        ).document
+        for protocol in ("kato", "scribe")
+    }
+    assert {document["missed"] for document in documents.values()} == {0}
+    assert documents["kato"]["expected"] == documents["scribe"]["expected"] > 0
+
+
+def test_an_event_of_a_space_is_in_one_cell(spark: Session, quotes: Store, tmp_path: Path) -> None:
+    order = ordered(quotes, "kato", "sim", {"rounds": 8}, seed=3, events=4, topics_per_event=2)
+    with pytest.raises(UsageError, match="an event is in one cell"):
+        executed(spark, quotes, tmp_path / "run", order)

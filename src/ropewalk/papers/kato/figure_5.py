@@ -30,7 +30,7 @@ def measure(lab: Lab, scale: Scale) -> Measured:
         found: dict[str, list[dict[str, float]]] = {GROWN: [], STATIC: []}
         for seed in lab.seeds(SEEDS[scale]):
             with lab.phase(f"stock quotes, {nodes} nodes join, seed {seed}"):
-                both = _both(nodes, seed, EVENTS_EACH[scale] * nodes)
+                both = both_of(nodes, seed, EVENTS_EACH[scale] * nodes)
             for name, numbers in both.items():
                 found[name].append(numbers)
         by_size[str(nodes)] = {
@@ -41,7 +41,8 @@ def measure(lab: Lab, scale: Scale) -> Measured:
 
 
 @lru_cache(maxsize=32)  # two claims look at the same
-def _both(nodes: int, seed: int, events: int) -> dict[str, dict[str, float]]:
+def both_of(nodes: int, seed: int, events: int) -> dict[str, dict[str, float]]:
+    """Numbers of one universe, grown and static."""
     point = ContentPoint(name=f"{nodes} nodes", model=quotes(nodes), settings=PRINTED, seed=seed, events=events)
     found = grown(point)
     contents, links = found.contents, links_of(found)

@@ -24,12 +24,13 @@ def measure(lab: Lab, scale: Scale) -> Measured:
     by_size: Numbers = {}
     for nodes in SIZES[scale]:
         with lab.phase(f"stock quotes, {nodes} nodes with half full ids join"):
-            by_size[str(nodes)] = _joined(nodes, lab.seed)
+            by_size[str(nodes)] = joined(nodes, lab.seed)
     return Measured({"by_size": by_size})
 
 
 @lru_cache(maxsize=16)  # two claims look at the same
-def _joined(nodes: int, seed: int) -> dict[str, float]:
+def joined(nodes: int, seed: int) -> dict[str, float]:
+    """What the last joins into a network of so many took."""
     model = quotes(nodes, filters_per_node=FILTERS)
     found = grown(ContentPoint(name=f"{nodes} nodes", model=model, settings=PRINTED, seed=seed, events=0))
     last = found.comers[-COMERS:]

@@ -19,7 +19,7 @@ HEIRS = 2  # ours: members that are told whom the primary links with
 class Alike:
     """The group of one node."""
 
-    __slots__ = ("digest", "heard", "known", "me", "orders", "ranked", "struck")
+    __slots__ = ("digest", "heard", "known", "me", "orders", "ranked", "since", "struck")
 
     def __init__(self, me: Contact) -> None:
         self.me = me
@@ -28,6 +28,7 @@ class Alike:
         self.digest = 0  # of the same
         self.known: tuple[Profile, ...] = ()  # whom the primary links with, as it last said
         self.heard: dict[int, float] = {}  # when others on the ring were last heard of
+        self.since = 0.0  # when this node began to want what it wants
         self.struck: dict[int, int] = {}  # who is gone, and the place that it had; the latest, at most MOST_STRUCK
         self._put((me, 0))
 
@@ -87,13 +88,13 @@ class Alike:
                 changed.append((contact, order))
         return tuple(changed)
 
-    def welcome(self, members: tuple[Member, ...]) -> tuple[Member, ...]:
-        """Make one group of two. Who is alone comes after all others; of two that are, who has the higher id."""
+    def welcome(self, members: tuple[Member, ...], *, older: bool) -> tuple[Member, ...]:
+        """Make one group of two. Who is alone comes after all others; of two that are, who is younger."""
         theirs = [each for each in members if each[0].id not in self.orders]
         if not theirs:
             return self.merge(members)
         last = self._last(order for _, order in theirs)
-        if len(members) == 1 and not (self.is_alone and theirs[0][0].id < self.me.id):
+        if len(members) == 1 and not (self.is_alone and older):
             return self.merge([(theirs[0][0], last)])
         return self.merge([*theirs, (self.me, last)]) if self.is_alone else self.merge(members)
 
@@ -123,8 +124,9 @@ class Alike:
     def _last(self, others: Iterable[int]) -> int:
         return min(1 + max(self.ranked[-1][0], *others), MOST_ORDER)
 
-    def alone(self) -> None:
+    def alone(self, now: float) -> None:
         """It wants something else now."""
+        self.since = now
         for node in list(self.orders):
             self._take(node)
         self._put((self.me, 0))

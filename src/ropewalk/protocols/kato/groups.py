@@ -29,11 +29,11 @@ class Groups:
         while self.neighbours.alike:
             node, contact = self.neighbours.alike.popitem()
             if not self.alike.has(node) and len(self.alike.orders) < MOST_ALIKE:
-                effects += self.links.post(contact, self._enrolment(), now)
+                effects += self.links.post(contact, self._enrolment(now), now)
         return effects
 
-    def _enrolment(self) -> Enrol:
-        return Enrol(self.neighbours.looker.name, self.alike.members())
+    def _enrolment(self, now: float) -> Enrol:
+        return Enrol(self.neighbours.looker.name, self.alike.members(), now - self.alike.since)
 
     def enrol(self, sender: Contact, message: Enrol, now: float) -> list[Effect]:
         """Others say that they want the same: whoever wants something else by now says so."""
@@ -42,7 +42,8 @@ class Groups:
         self.departed.back(sender.id)
         self.alike.heard[sender.id] = now
         was = self.alike.primary
-        changed = self.alike.returned(sender) + self.alike.welcome(message.members)
+        older = message.age > now - self.alike.since
+        changed = self.alike.returned(sender) + self.alike.welcome(message.members, older=older)
         effects = self._changed(was, changed, (), now, besides=sender.id)
         return effects + self.links.post(sender, self._everybody(), now)
 
@@ -109,7 +110,7 @@ class Groups:
         me = self.alike.me.id
         for contact in self.alike.ring().values():
             effects += self.links.post(contact, self._circle((), ((me, self.alike.orders[me][1]),)), now)
-        self.alike.alone()
+        self.alike.alone(now)
         return effects + self.neighbours.stand_up((), now) if self.neighbours.primary is not None else effects
 
     def lost(self, node: int, now: float) -> list[Effect]:
@@ -144,7 +145,7 @@ class Groups:
         if message.digest == self.alike.digest:
             return []
         if not message.digest:  # it does not know that this node is one of them
-            return self.links.post(sender, self._enrolment(), now)
+            return self.links.post(sender, self._enrolment(now), now)
         return self.links.post(sender, self._everybody(), now)
 
     def _said(self, sender: Contact, message: Linking, now: float) -> list[Effect]:
@@ -154,7 +155,7 @@ class Groups:
         if sender.id == self.alike.primary.id and not message.retired:
             self.alike.known = tuple(others)
         if message.answer or message.held:  # it does not know that this node is one of them
-            return self.links.post(sender, self._enrolment(), now)
+            return self.links.post(sender, self._enrolment(now), now)
         return []
 
     def silent(self, since: float, now: float) -> list[int]:

@@ -144,6 +144,7 @@ class Enrol(OfMembers):
     """These want the same as the receiver: make one group of us."""
 
     kind: ClassVar[str] = "enrol"
+    age: float  # seconds for which the sender has wanted that: of two that are alone the older one came first
 
 
 @dataclass(frozen=True, slots=True)

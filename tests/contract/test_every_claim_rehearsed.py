@@ -13,7 +13,7 @@ import pytest
 
 from ropewalk.papers.catalogue import CLAIMS
 from ropewalk.papers.contract import SCALES, Claim, Scale, find
-from ropewalk.papers.kato import bounds, joins, preparation, twitter
+from ropewalk.papers.kato import bounds, completeness, joins, preparation, twitter
 from ropewalk.papers.kato import figure_5 as kato_figure_5
 from ropewalk.papers.lab import Lab, Run, Universe
 from ropewalk.papers.magnet import figure_7
@@ -134,6 +134,7 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "largest_of_worst", lambda _: 9)
     joined = dict.fromkeys(("bits", "steps", "most_steps", "fewest_bits", "messages", "printed"), 9.0)
     monkeypatch.setattr(joins, "joined", lambda *_: joined)
+    monkeypatch.setattr(completeness, "played_by", lambda *_: {"expected": 9, "missed": 0, "unwanted": 0})
     of_networks = {"table": 9.0, "depth": 2.0, "missed": 0.0}
     monkeypatch.setattr(kato_figure_5, "both_of", lambda *_: dict.fromkeys(("grown", "static"), of_networks))
     rates = {f"#tag{tag:04d}": preparation.rate_of(tag) for tag in range(preparation.TAGS)}

@@ -26,6 +26,12 @@ def wanting_of(contents: Contents) -> Wanting:
     return Wanting(members, {node: tuple(dict.fromkeys(own)) for node, own in filters_by_node(contents).items()})
 
 
+def by_cell(wanting: Wanting) -> dict[tuple[int, int], tuple[Filter, ...]]:
+    """The filters of a node, for each cell that it wants."""
+    cells = wanting.members.items() if wanting.filters else ()
+    return {(node, cell): wanting.filters[node] for cell, nodes in cells for node in nodes}
+
+
 def drawn_for(contents: Contents, wanting: Wanting, job: Order) -> list[Drawn]:
     """Events by chance, spread evenly over the time in which they are published."""
     begin, end = stretch(job.settings.period, job.settings.rounds)

@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from ropewalk.measures.exact import deviation_of, mean_of
 from ropewalk.measures.named import measures_of, named, named_percentiles, percentiles_of
 
-COUNTED = ("table", "covering", "covered", "neighbours", "incoming", "ring", "cells", "bits", "received")
+COUNTED = ("table", "covering", "covered", "neighbours", "incoming", "ring", "cells", "bits", "received", "unwanted")
 OF_PRIMARIES = ("table", "incoming", "bits", "cells")
 
 

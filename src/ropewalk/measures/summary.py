@@ -24,6 +24,7 @@ ROUTING = {
     "cells": "cells that a node wants",
     "bits": "bits that are set in its id",
     "received": "messages of events that come in",
+    "unwanted": "events that come and are not wanted",
 }
 SPREAD = {
     "false_positives": "of nodes reached, those that do not want it",

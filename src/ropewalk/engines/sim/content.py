@@ -11,7 +11,7 @@ from ropewalk.engines.sim.publishing import acts_of
 from ropewalk.engines.sim.record import Traffic
 from ropewalk.engines.sim.rings import ended_of, played
 from ropewalk.engines.sim.room import refuse_beyond
-from ropewalk.engines.wanting import drawn_for, wanting_of
+from ropewalk.engines.wanting import by_cell, drawn_for, wanting_of
 from ropewalk.errors import RunError
 from ropewalk.protocols.kato.node import Node
 from ropewalk.tables.store import Draft, Store
@@ -28,13 +28,7 @@ def simulate(spark: SparkSession, universe: Store, job: Order, draft: Draft, pha
         wanting = wanting_of(contents)
     acts = acts_of(drawn_for(contents, wanting, job), job.seed) if job.events else []
     traffic, deliveries = Traffic(), Deliveries() if job.events else None
-    filters = {
-        (node, cell): wanting.filters[node]
-        for cell, nodes in wanting.members.items()
-        for node in nodes
-        if wanting.filters
-    }
-    population = played(wanting.members, job, phase, traffic, deliveries, acts, filters)
+    population = played(wanting.members, job, phase, traffic, deliveries, acts, by_cell(wanting))
     if not population.simulator.processes:
         raise RunError("no node is there at the end, so nothing is kept; use less churn, or more nodes.")
     processes = population.simulator.processes

@@ -21,6 +21,7 @@ from ropewalk.protocols.links import Links
 
 MET = 3  # ours: of those who are found for a cell, how many are asked who they are
 RENDEZVOUS = 2  # ours: cells, the lowest, at which those meet first who want the same: then one of them stands for all
+SELDOM = 16  # ours, periods: who comes new finds this node, and looks at once
 SEEDS_ASKED = 2  # ours: where nobody is known, how many of those that are a way in
 
 
@@ -28,7 +29,8 @@ class Finding:
     """What one node looks for."""
 
     __slots__ = (
-        "alike", "answered", "discovery", "links", "me", "neighbours", "of_discovery", "seed", "seeds", "settings", "turn", "wanted",
+        "alike", "answered", "discovery", "links", "me", "neighbours", "of_discovery", "seed", "seeds", "settings", "sought", "turn",
+        "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -48,6 +50,7 @@ class Finding:
         self.seeds: tuple[Contact, ...] = ()  # at most MOST_SEEDS
         self.turn = 0  # questions so far
         self.answered = 0  # of these, the answers that came
+        self.sought: dict[int, tuple[float, float]] = {}  # cells that nobody around has: when again, and the next gap
         self.wanted: tuple[int, ...] = ()  # what it had no links for when it last asked
 
     # Getting in
@@ -75,10 +78,23 @@ class Finding:
         if not wanted and self.neighbours.around:
             return []
         effects = self._ask(wanted, now)
-        sought = wanted if not first else self.neighbours.profile.cells[:RENDEZVOUS]
-        for cell in sought if self.discovery is not None else ():
+        if first:
+            for cell in self.neighbours.profile.cells[:RENDEZVOUS]:
+                effects += self.seek(cell, now)
+            return effects
+        for cell in self._due(wanted, now):
             effects += self.seek(cell, now)
         return effects
+
+    def _due(self, wanted: tuple[int, ...], now: float) -> list[int]:
+        """Of cells that nobody around has, those to look for again: the longer in vain, the more seldom."""
+        known, period = self.sought, self.settings.period
+        self.sought = {cell: known[cell] for cell in wanted if cell in known}
+        due = [cell for cell in wanted if self.sought.get(cell, (now, period))[0] <= now]
+        for cell in due:
+            gap = self.sought.get(cell, (now, period))[1]
+            self.sought[cell] = (now + gap, min(2 * gap, SELDOM * period))
+        return due
 
     def _ask(self, wanted: tuple[int, ...], now: float) -> list[Effect]:
         nearest = self.neighbours.nearest(wanted, ())

@@ -108,7 +108,7 @@ def test_in_whatever_order_nodes_come_all_who_want_a_cell_are_linked(wants, orde
 
 
 def test_when_a_primary_crashes_who_came_next_has_its_links() -> None:
-    followed = {CELLS[0]: [], CELLS[1]: [], CELLS[2]: []}
+    followed: dict[int, list[int]] = {CELLS[0]: [], CELLS[1]: [], CELLS[2]: []}
     nodes = [chance(2, "node", number) for number in range(9)]
     for place, node in enumerate(nodes):
         followed[CELLS[0]].append(node)

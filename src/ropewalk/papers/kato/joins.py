@@ -12,7 +12,7 @@ from ropewalk.papers.lab import Lab
 from ropewalk.papers.statistics import mean
 
 BITS = 1024
-SIZES: dict[Scale, tuple[int, ...]] = {"small": (32, 64, 128), "paper": (32, 64, 128, 256, 512)}
+SIZES: dict[Scale, tuple[int, ...]] = {"small": (32, 64, 128), "paper": (32, 64, 128, 256)}
 FILTERS = 14  # of a node: ids are about half full
 COMERS = 16  # the last that join are those that are looked at
 HALF = (0.4, 0.6)  # ours: what "half full" may be

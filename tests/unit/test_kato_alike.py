@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ropewalk.protocols.contract import Contact
 from ropewalk.protocols.kato.alike import Alike
-from ropewalk.protocols.kato.messages import MOST_ALIKE, Member
+from ropewalk.protocols.kato.messages import MOST_ALIKE, MOST_ORDER, Member
 
 ONE, TWO, THREE = (Contact(number) for number in (1, 2, 3))
 
@@ -20,16 +20,16 @@ def group(me: Contact, *others: Member) -> Alike:
 @pytest.mark.parametrize("older", [ONE, TWO])
 def test_of_two_that_meet_both_take_the_older_one_for_the_first(older: Contact) -> None:
     one, two = Alike(ONE), Alike(TWO)
-    one.welcome(((TWO, 0),), older=older == TWO)
-    two.welcome(((ONE, 0),), older=older == ONE)
+    one.welcome((TWO, 0), alone=True, older=older == TWO)
+    two.welcome((ONE, 0), alone=True, older=older == ONE)
     assert one.primary == two.primary == older
     assert (one.digest, one.ranked) == (two.digest, two.ranked)
 
 
 def test_two_that_take_each_other_for_the_younger_agree_once_they_have_told_each_other() -> None:
     one, two = Alike(ONE), Alike(TWO)
-    one.welcome(((TWO, 0),), older=False)
-    two.welcome(((ONE, 0),), older=False)
+    one.welcome((TWO, 0), alone=True, older=False)
+    two.welcome((ONE, 0), alone=True, older=False)
     one.merge(two.members())
     two.merge(one.members())
     assert (one.digest, one.ranked) == (two.digest, two.ranked)
@@ -37,10 +37,11 @@ def test_two_that_take_each_other_for_the_younger_agree_once_they_have_told_each
 
 def test_who_comes_to_a_group_comes_last_whatever_its_id() -> None:
     here = group(TWO, (THREE, 1))
-    here.welcome(((ONE, 0),), older=True)
+    here.welcome((ONE, 0), alone=True, older=True)
     assert [here._at(place) for place in range(3)] == [TWO, THREE, ONE]
     comer = Alike(ONE)
-    comer.welcome(((TWO, 0), (THREE, 1)), older=False)
+    comer.welcome((TWO, 0), alone=False, older=False)
+    comer.merge(here.members())
     assert comer.digest == here.digest
 
 
@@ -72,6 +73,13 @@ def test_who_is_gone_is_not_believed_in_until_it_says_itself_that_it_is_there() 
     assert here.returned(THREE) == ()  # which never was
     assert here.strike(ONE.id) == ()  # nobody strikes itself
     assert here.come_last(9) == ((ONE, 10),)
+
+
+def test_nobody_says_where_this_node_is_or_takes_a_place_that_leaves_no_room_behind_it() -> None:
+    here = group(ONE, (TWO, 1))
+    here.merge([(Contact(1, "elsewhere"), 3), (THREE, MOST_ORDER)])
+    assert here.orders[1] == (ONE, 3)
+    assert not here.has(THREE.id)
 
 
 def test_a_group_has_a_bound() -> None:

@@ -7,7 +7,16 @@ from typing import Any
 import click
 
 from ropewalk.cli import options
-from ropewalk.cli.runs import SHOWN, carry_out, kept_of, of_runs, refuse_kept_of_rings, refuse_of_events, told_to
+from ropewalk.cli.runs import (
+    SHOWN,
+    carry_out,
+    kept_of,
+    of_runs,
+    refuse_idle,
+    refuse_kept_of_rings,
+    refuse_of_events,
+    told_to,
+)
 from ropewalk.engines.job import Job, Order
 from ropewalk.engines.live.faults import faults_of
 from ropewalk.errors import UsageError
@@ -87,6 +96,7 @@ def command(
         _refuse_of_managers(job, told)
     else:
         refuse_kept_of_rings(job, fitness=fitness)
+        refuse_idle(job, told)
         if job.settings.rounds < 1:
             raise UsageError(
                 f"--rounds {job.settings.rounds} leaves {protocol} no time to be looked at; use 1 or more."

@@ -110,6 +110,13 @@ def refuse_kept_of_rings(order: Order, *, fitness: bool) -> None:
         raise UsageError(f"--keep {kept} plays no part in {order.protocol} in engine {order.engine}; drop it.")
 
 
+def refuse_idle(order: Order, told: dict[str, Any]) -> None:
+    """Of settings that only arrays or only nodes have, those that are told to the others."""
+    idle = {"batch": ("keeping", "nodes that hear of each other")}.get(order.engine, ("spread", "engine batch"))
+    if order.protocol == KATO and told.get(idle[0]) is not None:
+        raise UsageError(f"--{idle[0]} is for {idle[1]}, and plays no part in engine {order.engine}; drop it.")
+
+
 def refuse_of_events(job: Order, topics_per_event: int | None) -> None:
     """What makes no sense about events."""
     settings = job.settings

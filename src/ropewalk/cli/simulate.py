@@ -7,7 +7,16 @@ from typing import Any, cast
 import click
 
 from ropewalk.cli import options
-from ropewalk.cli.runs import SHOWN, carry_out, kept_of, of_runs, refuse_kept_of_rings, refuse_of_events, told_to
+from ropewalk.cli.runs import (
+    SHOWN,
+    carry_out,
+    kept_of,
+    of_runs,
+    refuse_idle,
+    refuse_kept_of_rings,
+    refuse_of_events,
+    told_to,
+)
 from ropewalk.engines.contract import KEEPS, Engine, Keep
 from ropewalk.engines.job import Job, Order
 from ropewalk.errors import UsageError
@@ -94,6 +103,7 @@ def command(
     else:
         _refuse_of_rings(order, told, strict=strict)
         refuse_kept_of_rings(order, fitness=fitness)
+        refuse_idle(order, told)
     refuse_of_events(order, topics_per_event)
     carry_out(universe, order, **shown)
 

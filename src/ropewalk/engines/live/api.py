@@ -35,6 +35,7 @@ from ropewalk.errors import UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.catalogue import PROTOCOLS, kato_with, stan_with
 from ropewalk.protocols.content.filters import Content, Filter
+from ropewalk.protocols.content.spaces import MOST_CELLS
 from ropewalk.protocols.contract import (
     Contact,
     Deliver,
@@ -250,6 +251,8 @@ class Node:
         filters: tuple[Filter, ...] = (),
     ) -> Subscription:
         """As `subscribe`, with ids of topics and whom to begin with, or of cells and what is wanted of them."""
+        if self.options.protocol == KATO and len(self._readers.by_topic.keys() | topics.keys()) > MOST_CELLS:
+            raise UsageError(f"a node can want {MOST_CELLS} cells or topics at the most: use larger cells.")
         subscription = Subscription(topics, buffer, when_full, self._unsubscribe, signed=signed, filters=filters)
         subscription.emptied = self._has_room
         self._follow(self._readers.add(subscription), contacts)
@@ -312,7 +315,7 @@ class Node:
             except TimeoutError:
                 why = f"no bootstrap node could be reached ({self.unreached})"
                 raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
-        await self._readers.room(topics, lambda: self._running)
+        await self._readers.room(topics, content, lambda: self._running)
         await self._room()
         self._must_run()
         event = self._outgoing.event(tuple(topics), payload, content)

@@ -21,6 +21,7 @@ from ropewalk.engines.contract import FINAL, INITIAL, Views, stage_after
 from ropewalk.engines.live.faults import Fault
 from ropewalk.engines.live.handshake import HEARTBEAT
 from ropewalk.engines.live.proxy import Proxy, inside
+from ropewalk.engines.live.wants import as_json
 from ropewalk.engines.live.worker import LONGEST
 from ropewalk.engines.publishing import PAYLOAD_BYTES, Drawn
 from ropewalk.errors import RunError
@@ -270,7 +271,7 @@ class Cluster:
             ]
             for topic in self.follows[node]
         }
-        filters = [each.conditions for each in self.filters.get(node, ())]
+        filters = [as_json(each) for each in self.filters.get(node, ())]
         await self.workers[node].ask("follow", number=self.running[node].number, topics=known, filters=filters)
 
     # Events and faults

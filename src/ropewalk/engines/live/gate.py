@@ -12,6 +12,7 @@ left out: its publisher tries again. On trees nothing waits here: who waited wou
 """
 
 import asyncio
+import json
 import logging
 import time
 from collections import OrderedDict, deque
@@ -21,6 +22,7 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 from ropewalk.engines.live.envelope import Letter, unseal
+from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Carrier, Contact, Event
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push
 
@@ -79,7 +81,7 @@ class Gate:
         self.let_in, self.refuse, self.send_away, self.clock = let_in, refuse, send_away, clock
         self.judges = {} if judges is None else judges  # by topic
         self.carriers = carriers  # all messages with an event in them
-        self.is_full: Callable[[tuple[int, ...]], bool] = lambda _: False  # whether who reads a topic has no room
+        self.is_full: Callable[[tuple[int, ...], Content], bool] = lambda *_: False  # whether who reads it has no room
         self.counts: dict[str, int] = {}  # of what was not let in, by why
         self._verdicts: OrderedDict[bytes, Outcome] = OrderedDict()  # MOST_JUDGED
         self._held: dict[int, deque[tuple[Contact, Push]]] = {}  # by a topic whose reader is slow; MOST_HELD_BYTES
@@ -129,7 +131,7 @@ class Gate:
     def has_room(self) -> None:
         """Somebody who was too slow has read something, or reads no more."""
         for topic, held in list(self._held.items()):
-            while held and not self.is_full(held[0][1].event.topics):
+            while held and not self.is_full(held[0][1].event.topics, held[0][1].event.content):
                 sender, push = held.popleft()
                 self._waiting.remove(push.event.id)
                 self._held_bytes -= len(push.event.payload) + EVENT_BYTES
@@ -182,7 +184,7 @@ class Gate:
             vouched = isinstance(message, Push | Inject) or sender.id == message.event.publisher
             if verdict == "forged" or (verdict == "reject" and vouched):
                 self._reject(sender)
-        elif not self.is_full(message.event.topics):
+        elif not self.is_full(message.event.topics, message.event.content):
             self.let_in(sender, message)
         elif isinstance(message, Push):
             self._hold(sender, message)
@@ -196,7 +198,7 @@ class Gate:
         self._count("no room yet")
         size = len(event.payload) + EVENT_BYTES
         if self._held_bytes + size <= MOST_HELD_BYTES:
-            topic = next(topic for topic in event.topics if self.is_full((topic,)))
+            topic = next(topic for topic in event.topics if self.is_full((topic,), event.content))
             self._held.setdefault(topic, deque()).append((sender, push))
             self._waiting.add(event.id)
             self._held_bytes += size
@@ -221,5 +223,7 @@ class Gate:
 
 
 def _known_by(event: Event) -> bytes:
-    about = b"".join(number.to_bytes(8, "big") for number in (event.id, event.publisher, *event.topics))
-    return blake2b(about + event.payload, digest_size=16).digest()
+    content = json.dumps(event.content).encode()
+    numbers = (event.id, event.publisher, len(content), *event.topics)
+    about = b"".join(number.to_bytes(8, "big") for number in numbers)
+    return blake2b(about + content + event.payload, digest_size=16).digest()

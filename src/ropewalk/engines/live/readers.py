@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from ropewalk.engines.live.envelope import Letter, unseal
 from ropewalk.engines.live.subscriptions import Event, SlowConsumerError, Subscription
 from ropewalk.protocols import contract
-from ropewalk.protocols.content.filters import Filter, is_wanted
+from ropewalk.protocols.content.filters import Content, Filter, is_wanted
 
 ROOM = 5.0  # ours, seconds: how long publishing waits for who is slow
 
@@ -64,20 +64,21 @@ class Readers:
             if is_wanted(content, reader.filters) and (not reader.signed or letter.public is not None):
                 reader.put(told(event, letter, hops, reader.topics))
 
-    def is_full(self, topics: Iterable[int]) -> bool:
-        """Whether somebody who reads one of these has no room."""
-        return any(each.is_full for topic in topics for each in self.by_topic.get(topic, ()))
+    def is_full(self, topics: Iterable[int], content: Content = ()) -> bool:
+        """Whether somebody who reads one of these, and wants what is said, has no room."""
+        full = [each for topic in topics for each in self.by_topic.get(topic, ()) if each.is_full]
+        return any(is_wanted(dict(content), each.filters) for each in full)
 
     def wake(self) -> None:
         """Somebody has read something, or there is nothing to wait for any more."""
         self._emptied.set()
 
-    async def room(self, topics: Iterable[int], is_running: Callable[[], bool]) -> None:
+    async def room(self, topics: Iterable[int], content: Content, is_running: Callable[[], bool]) -> None:
         """Wait for readers that cannot keep up."""
         wanted = tuple(topics)
         try:
             async with asyncio.timeout(ROOM):
-                while is_running() and self.is_full(wanted):
+                while is_running() and self.is_full(wanted, content):
                     self._emptied.clear()
                     await self._emptied.wait()
         except TimeoutError:

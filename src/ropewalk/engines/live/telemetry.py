@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ropewalk.engines.live.api import Node
+from ropewalk.engines.live.wants import as_json
 from ropewalk.errors import InputError
 from ropewalk.protocols.content.filters import Filter
 from ropewalk.protocols.contract import Event
@@ -113,7 +114,7 @@ class Telemetry:
     def _followed(self, topic: int, wanted: tuple[Filter, ...] | None) -> None:
         about: dict[str, Any] = {"topic": topic, "at": time.time(), "follows": wanted is not None}
         if wanted:
-            about["filters"] = [each.conditions for each in wanted]
+            about["filters"] = [as_json(each) for each in wanted]
         self._write("subscriptions", node=self.node.identity.id, **about)
 
     def _came_again(self, event: int) -> None:

@@ -1,11 +1,12 @@
 """What is wanted at a node by what events say: filters become cells, and so do events, by the space that all nodes share."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, NamedTuple
 
 from ropewalk.errors import UsageError
 from ropewalk.protocols.content.expressions import filters_of
-from ropewalk.protocols.content.filters import Content, Filter, Range, content_of
+from ropewalk.protocols.content.filters import Condition, Content, Filter, Range, content_of
 from ropewalk.protocols.content.spaces import Space, space_of
 from ropewalk.protocols.kato.settings import NAME, Settings
 
@@ -25,9 +26,26 @@ class Said(NamedTuple):
     words: str  # for who is told that it did not get anywhere
 
 
-def filter_of(conditions: list[tuple[str, Any]]) -> Filter:
-    """A filter that was written as JSON: a range is a list there."""
-    return Filter(tuple((name, Range(*each) if isinstance(each, list) else each) for name, each in conditions))
+def as_json(filter_: Filter) -> list[list[Any]]:
+    """A filter, to be written: a range is a list, and an end that it has not is null."""
+    found: list[list[Any]] = []
+    for name, each in filter_.conditions:
+        ends = each if isinstance(each, str) else [end if isfinite(end) else None for end in each]
+        found.append([name, ends])
+    return found
+
+
+def filter_of(conditions: list[list[Any]]) -> Filter:
+    """The same, read."""
+    found: list[tuple[str, Condition]] = []
+    for name, each in conditions:
+        ends = (
+            each
+            if isinstance(each, str)
+            else Range(*(of if end is None else end for end, of in zip(each, Range(), strict=True)))
+        )
+        found.append((name, ends))
+    return Filter(tuple(found))
 
 
 class Cutting:

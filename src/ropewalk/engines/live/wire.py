@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from ropewalk.errors import RunError
-from ropewalk.protocols.content.filters import MOST_VALUE, Value
+from ropewalk.protocols.content.filters import LIMIT, MOST_VALUE, Value
 from ropewalk.protocols.contract import Contact, Event, Message
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 
@@ -40,7 +40,6 @@ MOST_ID = 2**63 - 1
 MOST_NUMBERED = 4096  # ours: topics that have a number on one connection
 MOST_LISTED = 8192  # ours: in any list; the longest that a node sends is of 4096
 MOST_TEXT = 255  # ours: characters of an address, of which the longest is a host's name
-MOST_NUMBER = 1e300  # ours: that an event may speak of
 MOST_SECONDS = 1e12  # ours: above any age that a message speaks of
 MOST_CONTROL = 65_536  # ours, bytes: of a message without an event
 MOST_MESSAGE = (
@@ -226,7 +225,7 @@ _PLAIN: dict[Any, Any] = {
     int: Annotated[int, Meta(ge=0, le=MOST_ID)],
     float: Annotated[float, Meta(ge=0.0, le=MOST_SECONDS)],
     str: Annotated[str, Meta(max_length=MOST_VALUE)],
-    Value: Annotated[float, Meta(ge=-MOST_NUMBER, le=MOST_NUMBER)] | Annotated[str, Meta(max_length=MOST_VALUE)],
+    Value: Annotated[float, Meta(ge=-LIMIT, le=LIMIT)] | Annotated[str, Meta(max_length=MOST_VALUE)],
     bytes: Annotated[bytes, Meta(max_length=MOST_PAYLOAD)],
     Contact: Bounded,
 }

@@ -75,7 +75,7 @@ def _filter(draw: Draw, number: int) -> Filter:
 
 
 def _said(draw: Draw, act: Act) -> Act:
-    """An event lies in the first of its cells: it says something that does."""
+    """An event says something, and lies in the cell of that: mostly one that its publisher does not want."""
     if act.event is None:
         return act
     number = act.event.id % 2**31

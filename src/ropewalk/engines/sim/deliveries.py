@@ -23,6 +23,7 @@ from ropewalk.protocols.contract import (
     Subscribe,
     Unsubscribe,
 )
+from ropewalk.protocols.dissemination.injection import UNWANTED
 
 NEVER = float("inf")
 
@@ -95,7 +96,7 @@ class Ledger:
             if isinstance(effect, Deliver):
                 self.unwanted += not any(self._wants(node, topic, effect.event) for topic in effect.event.topics)
                 self.published[effect.event.id].delivered[node] = Delivery(now, effect.hops)
-            elif isinstance(effect, Report):
+            elif isinstance(effect, Report) and effect.why != UNWANTED:  # which is looked into further
                 self.published[effect.event.id].outside[effect.topic] = None
 
     def due(self, population: Population) -> list[tuple[Published, Node]]:

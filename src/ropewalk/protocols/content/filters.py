@@ -134,10 +134,10 @@ def _checked(name: str, value: object) -> Value:
             number = float(value)
         except OverflowError:
             number = math.inf
-        if math.isfinite(number):
+        if abs(number) < LIMIT:
             return number
     raise UsageError(
-        f"attribute {name} must be a finite number, or at most {MOST_VALUE} characters that UTF-8 can write."
+        f"attribute {name} must be a number below {LIMIT:g}, or at most {MOST_VALUE} characters that UTF-8 can write."
     )
 
 

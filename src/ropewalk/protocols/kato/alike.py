@@ -13,6 +13,7 @@ from ropewalk.protocols.contract import Contact
 from ropewalk.protocols.kato.messages import MOST_ALIKE, MOST_ORDER, MOST_STRUCK, Member, Struck
 from ropewalk.protocols.kato.profiles import Profile
 
+FAR = 2**40  # ours: places that no group uses up
 HEIRS = 2  # ours: members that are told whom the primary links with
 
 
@@ -67,7 +68,7 @@ class Alike:
         heirs = self.heirs()
         if self.is_primary:
             near |= {each.id: each for each in heirs}
-        elif self.me in heirs:
+        elif any(each.id == self.me.id for each in heirs):
             near[self.primary.id] = self.primary
         return near
 
@@ -80,23 +81,26 @@ class Alike:
         changed = []
         for contact, order in members:
             known = self.orders.get(contact.id)
-            if order <= self.struck.get(contact.id, -1):
-                continue  # said by who has not heard that it is gone
+            if order <= self.struck.get(contact.id, -1) or not self.is_near(order):
+                continue  # said by who has not heard that it is gone, or by who makes it up
             if (known is None and len(self.orders) < MOST_ALIKE) or (known is not None and known[1] < order):
                 self._take(contact.id)
-                self._put((contact, order))
-                changed.append((contact, order))
+                self._put((self.me if contact.id == self.me.id else contact, order))
+                changed.append(self.orders[contact.id])
         return tuple(changed)
 
-    def welcome(self, members: tuple[Member, ...], *, older: bool) -> tuple[Member, ...]:
-        """Make one group of two. Who is alone comes after all others; of two that are, who is younger."""
-        theirs = [each for each in members if each[0].id not in self.orders]
-        if not theirs:
-            return self.merge(members)
-        last = self._last(order for _, order in theirs)
-        if len(members) == 1 and not (self.is_alone and older):
-            return self.merge([(theirs[0][0], last)])
-        return self.merge([*theirs, (self.me, last)]) if self.is_alone else self.merge(members)
+    def is_near(self, order: int) -> bool:
+        """Whether a place can be anybody's: beyond what any history comes to, one after the other."""
+        return order <= max(FAR, self.ranked[-1][0] + 2 * MOST_ALIKE)
+
+    def welcome(self, member: Member, *, alone: bool, older: bool) -> tuple[Member, ...]:
+        """Somebody is to be in it, too. Who is alone comes after all others; of two that are, who is younger."""
+        if member[0].id in self.orders:
+            return self.merge([member])
+        last = self._last((member[1],))
+        if alone and not (self.is_alone and older):
+            return self.merge([(member[0], last)])
+        return self.merge([member, (self.me, last)]) if self.is_alone else self.merge([member])
 
     def strike(self, node: int) -> tuple[Struck, ...]:
         """Somebody is gone, if it was in it."""

@@ -13,7 +13,7 @@ from ropewalk.protocols.discovery.node import Node as Discovery
 from ropewalk.protocols.discovery.settings import MOST_SEEDS
 from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.kato.alike import Alike
-from ropewalk.protocols.kato.messages import MOST_HOPS, Joining, Told, bounded
+from ropewalk.protocols.kato.messages import MOST_HOPS, MOST_WANTED, Joining, Told, bounded
 from ropewalk.protocols.kato.neighbours import Neighbours, drawn
 from ropewalk.protocols.kato.profiles import Profile
 from ropewalk.protocols.kato.settings import Settings
@@ -21,6 +21,7 @@ from ropewalk.protocols.links import Links
 
 MET = 3  # ours: of those who are found for a cell, how many are asked who they are
 RENDEZVOUS = 2  # ours: cells, the lowest, at which those meet first who want the same: then one of them stands for all
+MOST_OPEN = 16  # ours: questions whose answers count
 SELDOM = 16  # ours, periods: who comes new finds this node, and looks at once
 SEEDS_ASKED = 2  # ours: where nobody is known, how many of those that are a way in
 
@@ -29,7 +30,7 @@ class Finding:
     """What one node looks for."""
 
     __slots__ = (
-        "alike", "answered", "discovery", "links", "me", "neighbours", "of_discovery", "seed", "seeds", "settings", "sought", "turn",
+        "alike", "discovery", "links", "me", "neighbours", "of_discovery", "open", "seed", "seeds", "settings", "sought", "turn",
         "wanted",
     )  # fmt: skip
 
@@ -49,7 +50,7 @@ class Finding:
         self.discovery: Discovery | None = None  # once it has joined
         self.seeds: tuple[Contact, ...] = ()  # at most MOST_SEEDS
         self.turn = 0  # questions so far
-        self.answered = 0  # of these, the answers that came
+        self.open: dict[int, None] = {}  # of these, those that are not answered; the latest, at most MOST_OPEN
         self.sought: dict[int, tuple[float, float]] = {}  # cells that nobody around has: when again, and the next gap
         self.wanted: tuple[int, ...] = ()  # what it had no links for when it last asked
 
@@ -104,7 +105,11 @@ class Finding:
         effects: list[Effect] = []
         for contact in to:
             self.turn += 1
-            effects += self.links.post(contact, Joining((self.neighbours.profile,), wanted, self.turn, 0), now)
+            self.open[self.turn] = None
+            if len(self.open) > MOST_OPEN:
+                del self.open[next(iter(self.open))]
+            message = Joining((self.neighbours.profile,), wanted[:MOST_WANTED], self.turn, 0)
+            effects += self.links.post(contact, message, now)
         return effects
 
     def go_on(self, now: float) -> list[Effect]:
@@ -130,7 +135,9 @@ class Finding:
 
     def told(self, message: Told, now: float) -> list[Effect]:
         """An answer: whoever would be a link is asked, and what is then still wanted is asked for once it is one."""
-        self.answered += 1
+        if message.turn not in self.open:
+            return []
+        del self.open[message.turn]
         return self.neighbours.hear_of(message.profiles, now)
 
     # Discovery

@@ -7,7 +7,7 @@ group, this is what it does about it.
 from ropewalk.protocols.contract import Contact, Effect
 from ropewalk.protocols.kato.alike import Alike
 from ropewalk.protocols.kato.departed import Departed
-from ropewalk.protocols.kato.messages import MOST_ALIKE, Alive, Circle, Enrol, Linking, Member, Struck
+from ropewalk.protocols.kato.messages import MOST_ALIKE, Alive, Circle, Enrol, Linking, Member, Struck, in_messages
 from ropewalk.protocols.kato.neighbours import Neighbours
 from ropewalk.protocols.kato.profiles import is_alike
 from ropewalk.protocols.links import Links
@@ -16,10 +16,12 @@ from ropewalk.protocols.links import Links
 class Groups:
     """One node's part in its group."""
 
-    __slots__ = ("alike", "departed", "links", "neighbours")
+    __slots__ = ("alike", "departed", "enrolled", "links", "listed", "neighbours")
 
     def __init__(self, alike: Alike, neighbours: Neighbours, links: Links, departed: Departed) -> None:
         self.alike, self.neighbours, self.links, self.departed = alike, neighbours, links, departed
+        self.enrolled: dict[int, float] = {}  # whom this node has asked to be in its group, and when; for a period
+        self.listed: dict[int, float] = {}  # when somebody was last told of all members; likewise
 
     # Who belongs together
 
@@ -29,28 +31,37 @@ class Groups:
         while self.neighbours.alike:
             node, contact = self.neighbours.alike.popitem()
             if not self.alike.has(node) and len(self.alike.orders) < MOST_ALIKE:
-                effects += self.links.post(contact, self._enrolment(now), now)
+                effects += self._ask_in(contact, now)
         return effects
 
-    def _enrolment(self, now: float) -> Enrol:
-        return Enrol(self.neighbours.looker.name, self.alike.members(), now - self.alike.since)
+    def _ask_in(self, contact: Contact, now: float) -> list[Effect]:
+        """Ask to be in somebody's group."""
+        self.enrolled[contact.id] = now
+        me, age = self.alike.orders[self.alike.me.id], now - self.alike.since
+        return self.links.post(contact, Enrol(self.neighbours.looker.name, (me,), self.alike.is_alone, age), now)
 
     def enrol(self, sender: Contact, message: Enrol, now: float) -> list[Effect]:
         """Others say that they want the same: whoever wants something else by now says so."""
-        if not self._is_ours(message) or all(each.id != sender.id for each, _ in message.members):
+        (_, order), *_ = message.members
+        if not self._is_ours(message) or message.members[0][0].id != sender.id:
             return self.neighbours.tell(sender, now, anew=True)
         self.departed.back(sender.id)
         self.alike.heard[sender.id] = now
         was = self.alike.primary
         older = message.age > now - self.alike.since
-        changed = self.alike.returned(sender) + self.alike.welcome(message.members, older=older)
+        changed = self.alike.returned(sender)
+        changed += self.alike.welcome((sender, order), alone=message.alone, older=older)
         effects = self._changed(was, changed, (), now, besides=sender.id)
-        return effects + self.links.post(sender, self._everybody(), now)
+        if not self.alike.has(sender.id):  # there is no room: it is one to link to, as others are
+            return effects + self.neighbours.tell(sender, now, anew=True)
+        return effects + self._tell_all(sender, now, anew=bool(changed))
 
     def circle(self, sender: Contact, message: Circle, now: float) -> list[Effect]:
         """A member tells who has come and who is gone."""
         if not self._is_ours(message):
             return self.neighbours.tell(sender, now, anew=True)
+        if not self.alike.has(sender.id) and sender.id not in self.enrolled:
+            return []  # nobody has asked it
         was = self.alike.primary
         self.departed.back(sender.id)
         effects: list[Effect] = []
@@ -58,7 +69,7 @@ class Groups:
         changed = self.alike.merge(message.members)
         for node, order in message.gone:
             known = self.alike.orders.get(node)
-            if known is None or known[1] > order:
+            if known is None or known[1] > order or not self.alike.is_near(order):
                 continue  # it is back, after all others
             if node == self.alike.me.id:
                 changed += self.alike.come_last(order)
@@ -98,8 +109,16 @@ class Groups:
             self.alike.known = ()
         return self.neighbours.retire(self.alike.primary, now)
 
-    def _everybody(self) -> Circle:
-        return self._circle(self.alike.members(), tuple(self.alike.struck.items()))
+    def _tell_all(self, contact: Contact, now: float, *, anew: bool = False) -> list[Effect]:
+        """Who is in the group, and who is not any more: so much that nobody is told twice in a moment."""
+        if not anew and self.listed.get(contact.id, -1e9) > now - self.neighbours.settings.period / 2:
+            return []
+        self.listed[contact.id] = now
+        effects: list[Effect] = []
+        gone = tuple(self.alike.struck.items())
+        for members in in_messages(self.alike.members()):
+            effects += self.links.post(contact, self._circle(members, gone), now)
+        return effects
 
     def _circle(self, members: tuple[Member, ...], gone: tuple[Struck, ...]) -> Circle:
         return Circle(self.neighbours.looker.name, members, gone)
@@ -123,6 +142,9 @@ class Groups:
     def beat(self, now: float) -> list[Effect]:
         """Tell those beside this node, and who is next, that it is there."""
         effects: list[Effect] = []
+        since = now - self.neighbours.settings.period
+        self.enrolled = {node: at for node, at in self.enrolled.items() if at > since}
+        self.listed = {node: at for node, at in self.listed.items() if at > since}
         number, digest = self.neighbours.number, self.alike.digest
         for contact in self.alike.watched().values():
             effects += self.links.post(contact, Alive(False, number, digest), now)
@@ -145,8 +167,8 @@ class Groups:
         if message.digest == self.alike.digest:
             return []
         if not message.digest:  # it does not know that this node is one of them
-            return self.links.post(sender, self._enrolment(now), now)
-        return self.links.post(sender, self._everybody(), now)
+            return self._ask_in(sender, now)
+        return self._tell_all(sender, now)
 
     def _said(self, sender: Contact, message: Linking, now: float) -> list[Effect]:
         own, *others = message.profiles
@@ -155,7 +177,7 @@ class Groups:
         if sender.id == self.alike.primary.id and not message.retired:
             self.alike.known = tuple(others)
         if message.answer or message.held:  # it does not know that this node is one of them
-            return self.links.post(sender, self._enrolment(now), now)
+            return self._ask_in(sender, now)
         return []
 
     def silent(self, since: float, now: float) -> list[int]:

@@ -11,10 +11,14 @@ from ropewalk.protocols.kato.profiles import Profile
 
 MOST_PROFILES = 128  # ours: in one message
 MOST_TOLD = MOST_CELLS + 1904  # ours: cells in one message, which may be as many as fit into a frame
+MOST_BYTES = 60_000  # ours: of one message, as far as it is counted here; a frame has room for some more
+MOST_WANTED = 2048  # ours: cells that are asked for at once
 MOST_ALIKE = 1024  # ours: nodes in one group; who comes then begins another
 MOST_ORDER = 2**62  # ours: how often somebody can come last
 MOST_STRUCK = 256  # ours: of those, who is remembered to be gone
 MOST_HOPS = 64  # ours: of a question on its way
+
+CELL_BYTES, NODE_BYTES = 9, 16  # at the most, on the wire; of a node, besides its address
 
 Member = tuple[Contact, int]
 """Who is in a group, and its place in the order in which they came."""
@@ -141,9 +145,10 @@ class OfMembers(OfNodes):
 
 @dataclass(frozen=True, slots=True)
 class Enrol(OfMembers):
-    """These want the same as the receiver: make one group of us."""
+    """The sender, which is the only one named, wants the same as the receiver: make one group of us."""
 
     kind: ClassVar[str] = "enrol"
+    alone: bool  # whether nobody else is in the sender's group
     age: float  # seconds for which the sender has wanted that: of two that are alone the older one came first
 
 
@@ -173,7 +178,7 @@ def is_sound(message: Message) -> bool:
         case Alive() | Fallen():
             return True
         case Enrol():
-            return _are_members(message.members)
+            return len(message.members) == 1 and _are_members(message.members)
         case Circle():
             return _are_members(message.members) and len(message.gone) <= MOST_STRUCK
         case Joining():
@@ -198,12 +203,28 @@ def _are_cells(cells: tuple[Topic, ...]) -> bool:
 
 
 def bounded(profiles: Iterable[Profile]) -> tuple[Profile, ...]:
-    """The first of these, as many as a message may have."""
+    """Of these, in their order, as many as fit: who wants too much for what room is left is passed over."""
     found: list[Profile] = []
-    cells = 0
+    cells = size = 0
     for each in profiles:
-        cells += len(each.cells)
-        if len(found) == MOST_PROFILES or cells > MOST_TOLD:
+        more = NODE_BYTES + len(each.contact.address.encode()) + CELL_BYTES * len(each.cells)
+        if cells + len(each.cells) <= MOST_TOLD and size + more <= MOST_BYTES:
+            found.append(each)
+            cells, size = cells + len(each.cells), size + more
+        if len(found) == MOST_PROFILES:
             break
-        found.append(each)
     return tuple(found)
+
+
+def in_messages(members: Iterable[Member]) -> list[tuple[Member, ...]]:
+    """These, as many messages as they take."""
+    found: list[list[Member]] = [[]]
+    size = 0
+    for each in members:
+        more = NODE_BYTES + len(each[0].address.encode()) + CELL_BYTES
+        if size + more > MOST_BYTES:
+            found.append([])
+            size = 0
+        found[-1].append(each)
+        size += more
+    return [tuple(each) for each in found]

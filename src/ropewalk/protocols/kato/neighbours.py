@@ -11,7 +11,7 @@ from ropewalk.ids import weight
 from ropewalk.protocols.content.spaces import MOST_CELLS
 from ropewalk.protocols.contract import Contact, Effect
 from ropewalk.protocols.kato.departed import Departed
-from ropewalk.protocols.kato.ids import affinity, covers, event_id, hamming, merged, node_id
+from ropewalk.protocols.kato.ids import covers, distance, event_id, merged, node_id
 from ropewalk.protocols.kato.messages import Alive, Linking, bounded
 from ropewalk.protocols.kato.profiles import Looker, Profile, Sight, is_alike
 from ropewalk.protocols.kato.settings import Settings
@@ -284,7 +284,9 @@ class Neighbours:
         if self.primary is not None:
             stands = Profile(self.primary, self.profile.cells)
             return Linking((self.profile, stands), False, self.number, answer, True)
-        return Linking(bounded((self.profile, *self.known())), held, self.number, answer, False)
+        known = self.known()
+        first = self.number % len(known) if known else 0  # where not all have room, others the next time
+        return Linking(bounded((self.profile, *known[first:], *known[:first])), held, self.number, answer, False)
 
     def known(self) -> list[Profile]:
         """Who is around this node."""
@@ -325,15 +327,16 @@ class Neighbours:
 
     def nearest(self, cells: tuple[int, ...], besides: tuple[int, ...]) -> Contact | None:
         """Who is nearer to some cells than this node, and nearest of all around (Kato III-C)."""
-        bits, hashes = self.settings.bits, self.settings.hashes
-        target, wanted = node_id(cells, bits, hashes), set(cells)
-
-        def away(profile: Profile) -> float:
-            return hamming(target, node_id(profile.cells, bits, hashes)) / affinity(wanted, profile.cells)
-
-        others = [there.sight.profile for node, there in self.around.items() if node not in besides]
-        best = min(others, key=lambda each: (away(each), each.contact.id), default=None)
-        return best.contact if best is not None and away(best) < away(self.profile) else None
+        bits = self.settings.bits
+        target, wanted = node_id(cells, bits, self.settings.hashes), frozenset(cells)
+        others = [
+            (distance(target, wanted, there.sight.id, there.sight.profile.cells, bits), node)
+            for node, there in self.around.items()
+            if node not in besides
+        ]
+        if not others or min(others)[0] >= distance(target, wanted, self.looker.id, self.profile.cells, bits):
+            return None
+        return self.around[min(others)[1]].sight.profile.contact
 
 
 def _by_id(profile: Profile) -> int:

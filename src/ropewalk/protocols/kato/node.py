@@ -10,10 +10,12 @@ missed are asked for.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ropewalk.errors import UsageError
 from ropewalk.protocols.content.filters import Filter, is_wanted
+from ropewalk.protocols.content.spaces import MOST_CELLS
 from ropewalk.protocols.contract import (
     Command,
     Contact,
@@ -55,9 +57,8 @@ from ropewalk.seeds import chance, unit
 
 GATHER = 0.05  # ours, seconds: how long a node waits for more to be told before it says what it wants
 PASSING = 2.0  # ours, seconds: links to who is no neighbour, and over which nothing was said for as long, are closed
-STAND = (
-    1.0  # ours, seconds: from when a node says what it wants until it is found by all of it, if nobody stands for it
-)
+# ours, seconds: from when a node says what it wants until it can be found by all of it, unless somebody stands for it by then
+STAND = 1.0
 DOUBTED = 1.5  # ours, periods: who was not heard of for as long is gone if somebody says so
 
 
@@ -86,7 +87,7 @@ class Node:
 
     __slots__ = (
         "alike", "beating", "departed", "events", "finding", "groups", "injections", "links", "me", "neighbours", "received", "seed",
-        "settings", "settling", "stands", "sweeping", "topics", "unwanted",
+        "settings", "settling", "standing_up", "stands", "sweeping", "topics", "unwanted",
     )  # fmt: skip
 
     def __init__(
@@ -108,6 +109,7 @@ class Node:
         self.topics: dict[int, tuple[Filter, ...]] = {}  # cells, and what of them; grows and shrinks by subscriptions
         self.events = dissemination.Node(of_events or EventSettings(), self.near)
         self.injections = Injections(me.id, self.events.settings, self.links, self._seek)
+        self.standing_up = False  # whether a Stand is on its way
         self.stands = True  # whether it was primary when it was last handled
         self.received = 0  # messages that brought events
         self.unwanted: Counter[str] = Counter()  # events that came and were not wanted, by why
@@ -231,8 +233,10 @@ class Node:
     # Coming and going
 
     def _subscribe(self, command: Subscribe) -> list[Effect]:
-        self.finding.know(command.contacts)
         known = command.topic in self.topics
+        if not known and len(self.topics) >= MOST_CELLS:
+            raise UsageError(f"a node can want {MOST_CELLS} cells or topics at the most: use larger cells.")
+        self.finding.know(command.contacts)
         self.topics[command.topic] = command.filters
         return [] if known else self._begin()
 
@@ -264,6 +268,9 @@ class Node:
         effects = self.groups.part(now)
         effects += self.neighbours.become(cells, now)
         effects += self.finding.look(now, first=True) + self.finding.serve(now, first=True)
+        if self.standing_up:
+            return effects
+        self.standing_up = True
         return [*effects, SetTimer(min(STAND, self.settings.period), Stand())]
 
     def _leave(self, now: float) -> list[Effect]:
@@ -374,6 +381,8 @@ class Node:
         if self.alike.has(sender.id):
             return self.groups.heard(sender, message, now)
         if isinstance(message, Linking):
+            own = replace(message.profiles[0], contact=sender)  # where it is, is for the transport to say
+            message = replace(message, profiles=(own, *message.profiles[1:]))
             return self.neighbours.linked(message, now) + self.finding.go_on(now)
         if message.digest:  # it takes this node for one of its group, which has given it up
             return self.links.post(sender, self.neighbours.state(held=False, answer=True), now)
@@ -386,6 +395,7 @@ class Node:
             case Settle():
                 return self._settle(now)
             case Stand():
+                self.standing_up = False
                 return self.finding.look(now) + self.finding.serve(now)
             case Sweep():
                 return self._sweep(now)

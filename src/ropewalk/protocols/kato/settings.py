@@ -49,18 +49,19 @@ class Settings(OfRuns):
         default="wanted",
     )
     publishers: Publishers = parameter(  # ours: the paper does not say who publishes
-        "Who publishes an event, with engine batch: somebody who wants it, or anybody.", default="wanting"
+        "Who publishes an event: somebody who wants it, or anybody.", default="wanting"
     )
     space: str = parameter(  # ours
         "How events are cut into cells: stock:64,price:0:100:16 (words into 64, numbers from 0 to 100 into 16).",
         default="",
     )
     keeping: Keeping = parameter(  # all: Kato III-C, where links are only ever added
-        "Which links nodes keep as they hear of others: the best, so that tables become those of who knows all, or all.",
+        "Which links nodes keep as they hear of others, with engines sim and live: the best, so that tables become those of who knows all, or all.",
         default="best",
     )
     spread: Spread = parameter(  # ours: the paper does not say when one becomes the other
-        "How events go on: to all links that match, or upwards only until they go down.", default="forward"
+        "How events go on, with engine batch: to all links that match, or upwards only until they go down.",
+        default="forward",
     )
 
     def __post_init__(self) -> None:

@@ -7,8 +7,10 @@ from ropewalk.engines.sim.invariants.caches_bounded import Count, of_events, of_
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.content.spaces import MOST_CELLS
 from ropewalk.protocols.contract import Send
+from ropewalk.protocols.discovery.settings import MOST_SEEDS
 from ropewalk.protocols.kato import departed, neighbours
-from ropewalk.protocols.kato.messages import MOST_ALIKE, Message, is_sound
+from ropewalk.protocols.kato.finding import MOST_OPEN
+from ropewalk.protocols.kato.messages import MOST_ALIKE, MOST_STRUCK, Message, is_sound
 from ropewalk.protocols.kato.node import Node
 from ropewalk.protocols.links import OUTBOX
 
@@ -48,7 +50,11 @@ def _of_links(node: Node) -> Iterator[Count]:
     yield "nodes passed over", len(known.passed_over), neighbours.MOST_PASSED_OVER
     yield "cells looked at", len(known.near_by), MOST_CELLS
     yield "departures", len(node.departed.until), departed.MOST_REMEMBERED
-    yield "members", len(node.alike.orders), MOST_ALIKE
+    yield "members", max(len(node.alike.orders), len(node.alike.heard)), MOST_ALIKE
+    yield "members that are gone", len(node.alike.struck), MOST_STRUCK
+    yield "cells", len(node.topics), MOST_CELLS
+    yield "ways in", len(node.finding.seeds), MOST_SEEDS
+    yield "open questions", len(node.finding.open), MOST_OPEN
     yield "news not looked at", len(known.met) + len(known.alike), 0
     for link in node.links.by_id.values():
         yield "messages that wait for a link", len(link.outbox or ()), OUTBOX

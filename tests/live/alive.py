@@ -15,22 +15,32 @@ LONG = 30.0  # seconds: none of these takes as long unless something is broken
 
 def alive(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
     """Run a test on an event loop, for a while at the most."""
-
-    @wraps(test)
-    def tested(*arguments: Any, **named: Any) -> None:
-        async def limited() -> None:
-            async with asyncio.timeout(LONG):
-                await test(*arguments, **named)
-
-        run(limited())
-
-    return tested
+    return alive_for(LONG)(test)
 
 
-async def eventually(condition: Callable[[], object], what: str = "it does not come true") -> None:
+def alive_for(seconds: float) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Callable[..., None]]:
+    """The same, for so long: where many nodes share a processor that others use."""
+
+    def limiting(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+        @wraps(test)
+        def tested(*arguments: Any, **named: Any) -> None:
+            async def limited() -> None:
+                async with asyncio.timeout(seconds):
+                    await test(*arguments, **named)
+
+            run(limited())
+
+        return tested
+
+    return limiting
+
+
+async def eventually(
+    condition: Callable[[], object], what: str = "it does not come true", seconds: float = LONG / 2
+) -> None:
     """Wait for a condition, not for a time."""
     try:
-        async with asyncio.timeout(LONG / 2):
+        async with asyncio.timeout(seconds):
             while not condition():  # noqa: ASYNC110  any condition
                 await asyncio.sleep(0.005)
     except TimeoutError:
@@ -55,4 +65,4 @@ def neighbours(node: Node, topic: int) -> dict[int, Any]:
     return node.driver.machine.neighbours.around(topic) or {}  # type: ignore[attr-defined]
 
 
-__all__ = ["LIVE", "LONG", "Node", "Options", "alive", "eventually", "neighbours", "read", "settled"]
+__all__ = ["LIVE", "LONG", "Node", "Options", "alive", "alive_for", "eventually", "neighbours", "read", "settled"]

@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 import pytest
 
-from alive import Node, Options, alive, eventually, read
+from alive import LONG, Node, Options, alive, alive_for, eventually, read
+from ropewalk.engines.live import gate
+from ropewalk.engines.live.envelope import signed, unseal
+from ropewalk.engines.live.identity import Identity
 from ropewalk.engines.live.options import LIVE_BY_CONTENT
 from ropewalk.engines.live.outgoing import UndeliverableError
 from ropewalk.errors import UsageError
@@ -82,14 +85,14 @@ async def test_events_reach_exactly_those_whose_filters_they_match() -> None:
         assert standing.by_cell >= 1  # 28 lies in a cell that the first range touches: it came, and was not handed out
 
 
-@alive
+@alive_for(3 * LONG)
 async def test_a_network_of_ranges_delivers_what_an_oracle_says_across_the_crash_of_a_primary() -> None:
     wishes = [_wish(number % 20) for number in range(MANY)]  # three nodes each want the same
     async with AsyncExitStack() as stack:
         nodes = await network(stack, MANY)
         readers = [node.subscribe(where=wish.where()) for node, wish in zip(nodes, wishes, strict=True)]
-        await eventually(lambda: all(len(machine(node).alike.orders) >= 3 for node in nodes), "no groups")
-        await eventually(lambda: all(machine(node).awaited()[0] == 0 for node in nodes), "links are coming up")
+        await eventually(lambda: all(len(machine(node).alike.orders) >= 3 for node in nodes), "no groups", LONG)
+        await eventually(lambda: all(machine(node).awaited()[0] == 0 for node in nodes), "links are coming up", LONG)
         first = [await _publish(nodes[pick(chance(3, "publisher", turn), MANY)], turn) for turn in range(60)]
         victim = next(node for node in nodes[1:] if machine(node).alike.is_primary)
         await crash(victim)
@@ -156,6 +159,40 @@ async def test_signed_content_is_what_was_signed() -> None:
         assert (event.signed, event.content["price"]) == (True, 7.0)
 
 
+def test_nobody_changes_what_a_signed_event_says_and_no_verdict_on_one_is_for_the_other() -> None:
+    event = signed(Identity.fresh(), (7,), b"hello", 1_000_000, (("price", 12.0), ("stock", "ACME")))
+    altered = replace(event, content=(("price", 99.0), ("stock", "ACME")))
+    letter = unseal(event.payload)
+    assert letter is not None
+    assert letter.is_genuine(event)
+    assert not letter.is_genuine(altered)
+    assert gate._known_by(event) != gate._known_by(altered)
+
+
+@alive
+async def test_a_full_reader_holds_up_only_what_it_wants() -> None:
+    async with Node(options=QUICK) as node:
+        full = node.subscribe(where="price < 5", buffer=1)
+        other = node.subscribe(where="5 <= price and price < 9")
+        await node.publish(b"one", content={"stock": "ACME", "price": 1})
+        assert full.is_full
+        await node.publish(b"seven", content={"stock": "ACME", "price": 7})  # of the same cell
+        assert [event.payload for event in await read(other, 1)] == [b"seven"]
+
+
+@alive
+async def test_a_node_wants_so_many_cells_and_no_more() -> None:
+    options = replace(QUICK, space="stock:8,price:0:100:1000")
+    async with Node(options=options) as node:
+        for stock in ("ABC", "ACME", "XYZ", "MORE"):
+            node.subscribe(where=f"stock == {stock!r}")
+        before = len(node._readers.by_topic)
+        with pytest.raises(UsageError, match="at the most: use larger cells"):
+            node.subscribe(where="price < 100")
+        assert len(node._readers.by_topic) == before
+        assert machine(node).topics.keys() == node._readers.by_topic.keys()
+
+
 @alive
 async def test_what_nobody_wants_is_counted_and_no_fault_unlike_a_topic_that_nobody_follows() -> None:
     async with AsyncExitStack() as stack:
@@ -178,6 +215,8 @@ async def test_what_cannot_be_wanted_or_said() -> None:
                 node.subscribe(where=wrong)
         with pytest.raises(UsageError, match="says nothing of price"):
             await node.publish(b"", content={"stock": "ACME"})
+        with pytest.raises(UsageError, match="must be a number below 1e"):
+            await node.publish(b"", content={"stock": "ACME", "price": 1e305})
         with pytest.raises(UsageError, match="drop one"):
             await node.publish(b"", ["news"], content={"stock": "ACME", "price": 1})
         with pytest.raises(UsageError, match="say one of them"):

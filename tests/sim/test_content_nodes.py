@@ -5,15 +5,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ropewalk.engines.sim import timed
+from ropewalk.engines.sim.invariants import one_group
 from ropewalk.engines.sim.invariants.connected import weak_components
 from ropewalk.engines.sim.invariants.watch import Watch, invariants_of
-from ropewalk.engines.sim.network import Latency, Loss, Network, Rule, WideArea
+from ropewalk.engines.sim.network import Delays, Latency, Loss, Network, Rule, WideArea
 from ropewalk.engines.sim.population import Act, Filters, Population
 from ropewalk.engines.sim.simulator import Simulator
 from ropewalk.engines.sim.swarm import Early
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.content.filters import Filter, Range
-from ropewalk.protocols.contract import Contact, Event, Join, Subscribe
+from ropewalk.protocols.contract import Contact, Event, Join, Message, Subscribe
+from ropewalk.protocols.kato import alike, groups
 from ropewalk.protocols.kato.node import Node
 from ropewalk.protocols.kato.profiles import Looker
 from ropewalk.protocols.kato.settings import Settings
@@ -138,6 +140,27 @@ def test_a_town_in_which_nodes_come_and_go_and_messages_are_lost_misses_nothing(
     town(
         followed, settled, [Early(Loss(1, 0.05), end)], acts
     )  # every invariant is on, that everybody gets it among them
+
+
+def test_a_group_that_is_full_becomes_two_that_are_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (alike, groups, one_group):
+        monkeypatch.setattr(module, "MOST_ALIKE", 4)
+    nodes = [chance(2, "node", number) for number in range(11)]
+    events = [Event(number, node, (CELLS[0],), b"x") for number, node in enumerate(nodes)]
+    acts = [Act(40.0 + event.id, event.publisher, "publish", event=event) for event in events]
+    found = nodes_of(town({CELLS[0]: nodes}, acts=acts))  # nothing is missed
+    assert max(len(node.alike.orders) for node in found) == 4
+    assert sum(node.alike.is_primary for node in found) >= 3
+
+
+def test_a_question_for_a_group_that_was_lost_is_asked_again() -> None:
+    class Deaf(Latency):
+        def judge(self, sender: int, receiver: int, message: Message, now: float, delays: Delays) -> Delays:
+            usual = super().judge(sender, receiver, message, now, delays)
+            return [] if now < 35.0 and message.kind == "enrol" else usual
+
+    found = nodes_of(town(wanted_by(12, 2), rules=[Deaf(1, 0.01)]))
+    assert any(not node.alike.is_alone for node in found)
 
 
 def test_who_changes_its_mind_gets_what_it_wants_by_then() -> None:

@@ -30,7 +30,8 @@ class Groups:
         effects: list[Effect] = []
         while self.neighbours.alike:
             node, contact = self.neighbours.alike.popitem()
-            if not self.alike.has(node) and len(self.alike.orders) < MOST_ALIKE:
+            lately = self.enrolled.get(node, -1e9) > now - 0.9 * self.neighbours.settings.period
+            if not lately and not self.alike.has(node) and len(self.alike.orders) < MOST_ALIKE:
                 effects += self._ask_in(contact, now)
         return effects
 
@@ -130,6 +131,8 @@ class Groups:
         for contact in self.alike.ring().values():
             effects += self.links.post(contact, self._circle((), ((me, self.alike.orders[me][1]),)), now)
         self.alike.alone(now)
+        self.enrolled.clear()
+        self.listed.clear()
         return effects + self.neighbours.stand_up((), now) if self.neighbours.primary is not None else effects
 
     def lost(self, node: int, now: float) -> list[Effect]:

@@ -114,6 +114,10 @@ class Neighbours:
     def _wants_the_same(self, sight: Sight) -> bool:
         return bool(self.profile.cells) and is_alike(sight)
 
+    def _is_twin(self, sight: Sight) -> bool:
+        """The same, of who is a link for the time being."""
+        return bool(self.profile.cells) and sight.covered and sight.shared == self.looker.things and not sight.outside
+
     # What others say of themselves
 
     def linked(self, message: Linking, now: float) -> list[Effect]:
@@ -266,6 +270,8 @@ class Neighbours:
         effects: list[Effect] = []
         for there in list(self.around.values()):
             effects += self.tell(there.sight.profile.contact, now)
+            if self._is_twin(there.sight):  # what it was asked may have been lost
+                self.alike[there.sight.profile.contact.id] = there.sight.profile.contact
         self.asked = {node: at for node, at in self.asked.items() if at > now - self.settings.period}
         self.standing = {node: until for node, until in self.standing.items() if until > now}
         return effects

@@ -223,7 +223,7 @@ async def test_what_cannot_be_wanted_or_said() -> None:
             await node.publish(b"", ["news"], content={"stock": "ACME", "price": 1})
         with pytest.raises(UsageError, match="say one of them"):
             node.subscribe("news", where="price > 3")
-        with pytest.raises(UsageError, match="say protocol kato, not stan"):
+        with pytest.raises(UsageError, match="say --protocol kato, not stan"):
             other.subscribe(where="price > 3")
         assert not node.driver.machine.held()
 

@@ -32,6 +32,8 @@ from ropewalk.engines.live.pipes import run_until_stopped
 def command(**told: Any) -> None:
     """Run a node until it is told to stop. Prints who and where it is, as one line of JSON."""
     node, said = node_of(told)
+    for where in said.get("where", ()):
+        node.check(where=where)
 
     def ready(node: Node) -> None:
         print(json.dumps({"id": node.id, "address": node.address, "public_key": node.public_key}), flush=True)

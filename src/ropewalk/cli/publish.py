@@ -41,6 +41,7 @@ def command(topics: tuple[str, ...], content: str | None, message: str | None, j
         raise UsageError("say the topics of events, or with --content what they say; one of them.")
     about = About(topics, _content(content) if content is not None else None)
     node, said = node_of(told)
+    node.check(content=about.content)
     if not said.get("bootstrap"):
         raise UsageError("nobody would hear it: add --bootstrap HOST:PORT of a node that is there.")
     if message is None and sys.stdin is None:
@@ -54,7 +55,9 @@ def command(topics: tuple[str, ...], content: str | None, message: str | None, j
         raise click.exceptions.Exit(128 + stopped)
     if lost:
         raise RunError(f"{lost} of {published} events did not get into all their topics.")
-    say(f"published {published} event{'' if published == 1 else 's'}.")
+    unwanted = node.counts["unwanted"]
+    known = f"; {unwanted} of them nobody was found to want" if unwanted else ""
+    say(f"published {published} event{'' if published == 1 else 's'}{known}.")
 
 
 def _content(said: str) -> dict[str, Any]:

@@ -16,7 +16,10 @@ from ropewalk.errors import UsageError
 @click.command(epilog="Example: ropewalk subscribe news --listen 127.0.0.1:7000")
 @click.argument("topics", nargs=-1, metavar="TOPIC...")
 @click.option(
-    "--where", metavar="FILTER", help="With kato, in place of topics: 'stock == \"ACME\" and 10 <= price < 20'."
+    "--where",
+    metavar="FILTER",
+    multiple=True,
+    help="With kato, in place of topics; several are alternatives: 'stock == \"ACME\" and 10 <= price < 20'.",
 )
 @click.option("--count", type=click.IntRange(1), metavar="N", help="Leave after so many events.  [default: never]")
 @click.option("--json-lines", is_flag=True, help="Write events as JSON: who published, on which topics, and what.")
@@ -34,7 +37,7 @@ from ropewalk.errors import UsageError
 @of_nodes
 def command(
     topics: tuple[str, ...],
-    where: str | None,
+    where: tuple[str, ...],
     count: int | None,
     json_lines: bool,
     signed: bool,
@@ -43,13 +46,17 @@ def command(
     **told: Any,
 ) -> None:
     """Write every event to standard output that is on one of TOPICs, or that a filter wants, one a line, until told to stop."""
-    if not topics and where is None:
+    node, said = node_of(told | {"where": where})
+    filters = said.get("where", ())
+    if not topics and not filters:
         raise UsageError("say which topics, or with --where what events must say.")
-    node, _ = node_of(told)
+    for each in filters:
+        node.check(where=each)
+    any_of = " or ".join(f"({each})" for each in filters) if filters else None
 
     def subscribe() -> Subscription:
         say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
-        return node.subscribe(*topics, where=where, buffer=buffer, when_full=when_full, signed=signed)
+        return node.subscribe(*topics, where=any_of, buffer=buffer, when_full=when_full, signed=signed)
 
     def as_bytes(event: Event) -> bytes:
         return as_line(event) if json_lines else event.payload

@@ -240,6 +240,13 @@ class Node:
             return self.follow(named, {}, buffer, when_full, signed=signed, filters=filters)
         return self.follow({topic_of(topic): topic for topic in topics}, {}, buffer, when_full, signed=signed)
 
+    def check(self, where: str | None = None, content: Mapping[str, float | str] | None = None) -> None:
+        """Refuse a filter that could not be subscribed to, or content that could not be published, before the node runs."""
+        if where is not None:
+            self._cutting.wanted(where)
+        if content is not None:
+            self._cutting.said(content)
+
     def follow(
         self,
         topics: dict[int, str],

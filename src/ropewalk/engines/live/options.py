@@ -76,6 +76,8 @@ class Options:
         usual: dict[str, Any] = {NAME: LIVE, kato.NAME: LIVE_BY_CONTENT} | LIVE_ON_RINGS
         if self.settings is None or self.settings in usual.values():
             object.__setattr__(self, "settings", usual[self.protocol])
+        if not isinstance(self.space, str):
+            raise UsageError(f"space is a {type(self.space).__name__}, but must be text: stock:64,price:0:100:16.")
         if self.space and self.protocol != kato.NAME:
             raise UsageError(f"space plays no part in {self.protocol}: only nodes of {kato.NAME} link by content.")
         if self.space and isinstance(self.settings, kato.Settings):

@@ -74,9 +74,9 @@ class Cutting:
 
     def _must_cut(self, what: str) -> Space:
         if self.protocol != NAME:
-            raise UsageError(f"{what} needs nodes that link by content: say protocol {NAME}, not {self.protocol}.")
+            raise UsageError(f"{what} needs nodes that link by content: say --protocol {NAME}, not {self.protocol}.")
         if self.space is None:
             raise UsageError(
-                f'{what} needs a space, the same at all nodes: say space="stock:64,price:0:100:16", for instance.'
+                f"{what} needs a space, the same at all nodes: say --space stock:64,price:0:100:16, for instance."
             )
         return self.space

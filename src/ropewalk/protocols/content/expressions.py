@@ -109,6 +109,8 @@ def _conjunction(parts: list[list[Filter]], where: str) -> list[Filter]:
 
 
 def _comparison(left: ast.expr, op: ast.cmpop, right: ast.expr, where: str) -> list[Filter]:
+    if isinstance(left, ast.Name) and isinstance(right, ast.Name):
+        raise UsageError(f"filter {shortened(where)!r} compares {left.id} with {right.id}: put words into quotes.")
     if isinstance(right, ast.Name) and type(op) in FLIPPED:
         left, op, right = right, FLIPPED[type(op)](), left
     if not isinstance(left, ast.Name) or not _is_as_written(left, where):

@@ -2,9 +2,9 @@
 
 Ours (the papers let only followers publish): an event is handed to three members at once, each of which spreads it as if it
 had come from a neighbour. One that says so suffices; if none does, others are tried, and if that fails whoever published
-it is told. Where topics are cells it is told as soon as nobody is
-found, while it goes on. Members that were found are remembered for a while. Whoever follows a topic no longer hands on in the same
-way what it published there, and nobody is known to have.
+it is told; where topics are cells, as soon as nobody is found to want it, while it is tried on. Members that were found are
+remembered for a while. Whoever follows a topic no longer hands on in the same way what it published there, and nobody is
+known to have.
 """
 
 from collections.abc import Callable
@@ -43,6 +43,7 @@ class Injected:
     asked: dict[int, None] = field(default_factory=dict)  # who has been tried, of those who are remembered
     handed: dict[int, None] = field(default_factory=dict)  # everybody who has been: any of them may answer late
     unreached: dict[int, None] = field(default_factory=dict)  # of these, who could not be reached, since the last wait
+    unwanted: bool = False  # whether its publisher was told that nobody is known to want it
     seeking: bool = False  # until members are found, or are not
 
 
@@ -100,10 +101,8 @@ class Injections:
         for key in waiting:
             injected = self.open[key]
             injected.seeking = False
-            if not contacts and injected.event.content and not injected.attempt:
-                effects += self._report(
-                    injected.event, topic, UNWANTED
-                )  # which is no fault: nobody need wait for the end
+            if not contacts:
+                effects += self._say_unwanted(injected, topic)
             there = any(contact.id not in injected.unreached for contact in contacts)
             effects += self._try(key, now) if there else self._wait(key)
         return effects
@@ -139,7 +138,7 @@ class Injections:
             del self.open[key]
             return self._report(injected.event, timer.topic, NOBODY)
         injected.unreached.clear()  # they may be there by now
-        return self._try(key, now)
+        return self._say_unwanted(injected, timer.topic) + self._try(key, now)
 
     def _try(self, key: Key, now: float) -> list[Effect]:
         injected, topic = self.open[key], key[1]
@@ -162,6 +161,13 @@ class Injections:
         injected = self.open[key]
         injected.attempt += 1
         return [SetTimer(self.settings.entry, Await(*key, injected.attempt))]
+
+    def _say_unwanted(self, injected: Injected, topic: int) -> list[Effect]:
+        """Where topics are cells: nobody is found, or who was found does not answer. No fault: nobody need wait for the end."""
+        if injected.unwanted or not injected.event.content:
+            return []
+        injected.unwanted = True
+        return self._report(injected.event, topic, UNWANTED)
 
     def _report(self, event: Event, topic: int, why: str) -> list[Effect]:
         """Tell whoever published it, if that is this node."""

@@ -142,7 +142,7 @@ class Node:
                 if event.publisher == self.me.id:
                     found[topic] = max(at, found.get(topic, at))
         for (_, topic), injected in self.injections.open.items():
-            if injected.event.publisher == self.me.id:
+            if injected.event.publisher == self.me.id and not injected.unwanted:
                 found[topic] = max(injected.at, found.get(topic, injected.at))
         return found
 

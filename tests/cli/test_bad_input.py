@@ -371,7 +371,7 @@ def test_rings_that_make_no_sense(refused, universe: Path, told: str, said: str)
         ("--topics-per-event 2", "--topics-per-event plays no part without --publish"),
         ("--period 0", "period is 0.0, but must be from 0.001"),
         ("--protocol pigeons", "protocol 'pigeons' is not known; choose one of: stan"),
-        ("--protocol flood", "protocol 'flood' has no nodes on sockets; choose one of: stan, magnet, scribe."),
+        ("--protocol flood", "protocol 'flood' has no nodes on sockets; choose one of: stan, magnet, scribe, kato."),
         ("--protocol magnet --ttl 3", "--ttl plays no part in magnet; drop it."),
         ("--protocol magnet --no-fitness", "--no-fitness plays no part in magnet; drop it."),
         ("--protocol magnet --keep links", "--keep links plays no part in magnet in engine live; drop it."),

@@ -21,7 +21,7 @@ FAILED_ONCE = {
 # With the history in which each is seen; others may see it, too
 MUTANTS = [
     (Mutant(Alike, "merge", "known[1] < order", "False", "one group"), 1),
-    (Mutant(Alike, "ring", "(at + 1) % len(self.ranked)", "at - 1", "everybody gets it"), 1),
+    (Mutant(Alike, "ring", "(at + 1) % len(self.ranked)", "at - 1", "one group"), 1),
     (Mutant(Groups, "circle", "changed += self.alike.come_last(order)", "pass", "one group"), 9),
     (Mutant(Groups, "heard", "self.alike.heard[sender.id] = now", "pass", "one group"), 0),
     (Mutant(Groups, "_changed", "self.neighbours.let_go(contact.id)", "pass", "interests bounded"), 0),

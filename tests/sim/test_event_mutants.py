@@ -77,7 +77,7 @@ MUTANTS = [
     ),
     # injection
     Mutant(stan.Node, "_publish", "in event.topics:", "in event.topics[:1]:", "everybody gets it"),
-    Mutant(Injections, "fire", "return self._try(key, now)", "return []", "everybody gets it"),
+    Mutant(Injections, "fire", "self._try(key, now)", "[]", "everybody gets it"),
     Mutant(
         Injections,
         "fire",

@@ -115,7 +115,7 @@ def test_the_tool_lists_failing_seeds_with_how_to_replay_them(
         if scenario.seed == 8:
             raise KeyError(13)
 
-    monkeypatch.setattr(tool.swarm, "play", fail)
+    monkeypatch.setitem(tool.SWARMS, "stan", (tool.SWARMS["stan"][0], fail))
     monkeypatch.setattr(sys, "argv", ["swarm", "5:9"])
     assert tool.main() == 1
     said = capsys.readouterr().out.splitlines()
@@ -149,5 +149,5 @@ def test_the_tool_says_how_it_is_used(
     monkeypatch.setattr(sys, "argv", ["swarm", *arguments])
     assert tool.main() == 2
     assert capsys.readouterr().err == (
-        "say which seeds: make swarm SEEDS=FROM:TO, for instance 0:100, and OF=stan or OF=rings\n"
+        "say which seeds: make swarm SEEDS=FROM:TO, for instance 0:100, and OF=stan, rings or kato\n"
     )

@@ -137,9 +137,9 @@ def test_a_town_in_which_nodes_come_and_go_and_messages_are_lost_misses_nothing(
         event = Event(chance(4, "event", number), publisher, (cell,), b"x")
         acts.append(Act(30 + 2.5 * number, publisher, "publish", event=event))
     settled = Settings(cover="cells", rounds=rounds, period=PERIOD)
-    town(
-        followed, settled, [Early(Loss(1, 0.05), end)], acts
-    )  # every invariant is on, that everybody gets it among them
+    # every invariant is on, that everybody gets it among them
+    found = nodes_of(town(followed, settled, [Early(Loss(1, 0.05), end)], acts))
+    assert len(found) == len(nodes)
 
 
 def test_a_group_that_is_full_becomes_two_that_are_linked(monkeypatch: pytest.MonkeyPatch) -> None:

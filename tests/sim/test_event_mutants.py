@@ -25,6 +25,7 @@ from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination import settings as bounds
 from ropewalk.protocols.dissemination.asking import Asking
 from ropewalk.protocols.dissemination.injection import Injections
+from ropewalk.protocols.dissemination.saying import Saying
 from ropewalk.protocols.dissemination.trees import Trees
 from ropewalk.protocols.stan import node as stan
 from ropewalk.protocols.stan.finding import Finding
@@ -76,7 +77,7 @@ MUTANTS = [
         "caches bounded",
     ),
     # injection
-    Mutant(stan.Node, "_publish", "in event.topics:", "in event.topics[:1]:", "everybody gets it"),
+    Mutant(Saying, "publish", "in event.topics:", "in event.topics[:1]:", "everybody gets it"),
     Mutant(Injections, "fire", "self._try(key, now)", "[]", "everybody gets it"),
     Mutant(
         Injections,
@@ -85,7 +86,7 @@ MUTANTS = [
         "return []",
         "everybody gets it",
     ),
-    Mutant(stan.Node, "_obey", "self._hand_on(command.topic, now) +", "", "everybody gets it"),
+    Mutant(stan.Node, "_obey", "self.saying.hand_on(command.topic, now) +", "", "everybody gets it"),
     Mutant(Injections, "publish", "len(self.open) >= MOST_INJECTED or", "", "caches bounded"),
     Mutant(Injections, "_remember", "if len(self.entrances) > MOST_ENTRANCES:", "if False:", "caches bounded"),
     # discovery

@@ -30,7 +30,6 @@ from ropewalk.protocols.contract import (
     Publish,
     Received,
     Refuse,
-    Report,
     SetTimer,
     Subscribe,
     TimerFired,
@@ -41,7 +40,7 @@ from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination.injection import Await, Injections
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Taken, Want
-from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
+from ropewalk.protocols.dissemination.saying import Saying
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.kato.alike import Alike
 from ropewalk.protocols.kato.departed import Departed
@@ -86,8 +85,8 @@ class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "alike", "beating", "departed", "events", "finding", "groups", "injections", "links", "me", "neighbours", "received", "seed",
-        "settings", "settling", "standing_up", "stands", "sweeping", "topics", "unwanted",
+        "alike", "beating", "departed", "events", "finding", "groups", "injections", "links", "me", "neighbours", "received", "saying",
+        "seed", "settings", "settling", "standing_up", "stands", "sweeping", "topics", "unwanted",
     )  # fmt: skip
 
     def __init__(
@@ -109,6 +108,7 @@ class Node:
         self.topics: dict[int, tuple[Filter, ...]] = {}  # cells, and what of them; grows and shrinks by subscriptions
         self.events = dissemination.Node(of_events or EventSettings(), self.near)
         self.injections = Injections(me.id, self.events.settings, self.links, self._seek)
+        self.saying = Saying(me.id, self.topics, self.events, self.injections, self.links, self.near)
         self.standing_up = False  # whether a Stand is on its way
         self.stands = True  # whether it was primary when it was last handled
         self.received = 0  # messages that brought events
@@ -136,15 +136,7 @@ class Node:
 
     def unheard(self) -> dict[int, float]:
         """See `contract.Lasting`."""
-        found: dict[int, float] = {}
-        for topic in self.topics:
-            for event, at in self.events.unspread(topic) if not self.near(topic) else ():
-                if event.publisher == self.me.id:
-                    found[topic] = max(at, found.get(topic, at))
-        for (_, topic), injected in self.injections.open.items():
-            if injected.event.publisher == self.me.id and not injected.unwanted:
-                found[topic] = max(injected.at, found.get(topic, injected.at))
-        return found
+        return self.saying.unheard()
 
     def standing(self) -> Standing:
         """How things are now."""
@@ -224,7 +216,7 @@ class Node:
             case Unsubscribe():
                 return self._unsubscribe(command.topic, now)
             case Publish():
-                return self._publish(command.event, now)
+                return self.saying.publish(command.event, now)
             case Refuse():
                 return self.events.refuse(command.event, command.sender, now)
             case Leave():
@@ -243,7 +235,7 @@ class Node:
     def _unsubscribe(self, topic: int, now: float) -> list[Effect]:
         if topic not in self.topics:
             return []
-        effects = self._hand_on(topic, now)
+        effects = self.saying.hand_on(topic, now)
         del self.topics[topic]
         return effects + self._begin()
 
@@ -352,7 +344,7 @@ class Node:
             case Push() | Have() | Want() | Spare():
                 return self.events.receive(sender, message, now)
             case Inject():
-                return self._inject(sender, message, now)
+                return self.saying.let_in(sender, message, now)
             case Taken():
                 return self.injections.taken(sender, message)
             case Seek() | Found() | Serve() | Served() | Unserve():
@@ -413,31 +405,6 @@ class Node:
         return effects
 
     # Events
-
-    def _publish(self, event: Event, now: float) -> list[Effect]:
-        if len(event.payload) > MOST_PAYLOAD or not 1 <= len(event.topics) <= MOST_TOPICS:
-            why = f"at most {MOST_PAYLOAD} bytes and {MOST_TOPICS} topics are carried"
-            return [Report(event, topic, why) for topic in event.topics]
-        effects = self.events.publish(event, now)
-        for topic in event.topics:
-            if topic not in self.topics:
-                effects += self.injections.publish(event, topic, now)
-        return effects
-
-    def _hand_on(self, topic: int, now: float) -> list[Effect]:
-        """Ours: a cell is about to be wanted no longer; what nobody may have yet must not be lost with that."""
-        around = self.near(topic)
-        if topic not in self.topics or not around:
-            return []
-        return self.injections.hand_on(self.events.unspread(topic), topic, tuple(around.values()), now)
-
-    def _inject(self, sender: Contact, message: Inject, now: float) -> list[Effect]:
-        if message.topic not in self.topics or message.topic not in message.event.topics:
-            return []  # the publisher tries others
-        effects = self.events.inject(message, now)
-        if not self.events.has(message.event.id):
-            return effects
-        return effects + self.links.post(sender, Taken(message.topic, message.event.id), now)
 
     def _seek(self, topic: int, now: float) -> list[Effect]:
         return self.finding.seek(topic, now) if self.finding.discovery else self.injections.found(topic, (), now)

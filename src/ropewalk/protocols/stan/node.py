@@ -14,13 +14,11 @@ are made before others are broken, who is gone is not believed in for a while, a
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ropewalk.errors import UsageError
 from ropewalk.ids import mix_long
 from ropewalk.protocols.contract import (
     Command,
     Contact,
     Effect,
-    Event,
     Input,
     Join,
     Leave,
@@ -29,7 +27,6 @@ from ropewalk.protocols.contract import (
     Publish,
     Received,
     Refuse,
-    Report,
     Send,
     SetTimer,
     Subscribe,
@@ -43,7 +40,7 @@ from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination.contract import MakeEvents
 from ropewalk.protocols.dissemination.injection import Await, Injections
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Taken, Want
-from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
+from ropewalk.protocols.dissemination.saying import Saying
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.sampling import catalogue as sampling
 from ropewalk.protocols.sampling.contract import Check, Left, Overlay
@@ -74,7 +71,7 @@ class Node:
     """One participant. It is handled by whoever drives it; see `protocols.contract`."""
 
     __slots__ = (
-        "eras", "events", "finding", "injections", "key", "me", "neighbours", "of_discovery", "seed", "settings", "sweeping",
+        "eras", "events", "finding", "injections", "key", "me", "neighbours", "of_discovery", "saying", "seed", "settings", "sweeping",
         "tidying", "topics", "turns", "walk_stream", "walking", "walks", "weigh",
     )  # fmt: skip
 
@@ -100,6 +97,9 @@ class Node:
         self.of_discovery = of_discovery or DiscoverySettings()
         self.finding: Finding | None = None  # once it has joined
         self.injections = Injections(me.id, self.events.settings, self.neighbours.links, self._seek)
+        self.saying = Saying(
+            me.id, self.topics, self.events, self.injections, self.neighbours.links, self.neighbours.around
+        )
         self.turns: dict[int, int] = {}  # walks started on topics followed before: they go on from there
         self.eras = 0  # subscriptions so far
         self.tidying = False  # whether a Tidy is on its way
@@ -124,17 +124,8 @@ class Node:
         return sum(len(overlay.coming) for overlay in overlays), alone
 
     def unheard(self) -> dict[int, float]:
-        """See `contract.Lasting`: they wait for a first neighbour, or for somebody to let them in."""
-        found: dict[int, float] = {}
-        for topic in self.topics:
-            alone = not self.neighbours.around(topic)
-            for event, at in self.events.unspread(topic) if alone else ():
-                if event.publisher == self.me.id:
-                    found[topic] = max(at, found.get(topic, at))
-        for (_, topic), injected in self.injections.open.items():
-            if injected.event.publisher == self.me.id:
-                found[topic] = max(injected.at, found.get(topic, injected.at))
-        return found
+        """See `contract.Lasting`."""
+        return self.saying.unheard()
 
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
@@ -173,9 +164,9 @@ class Node:
             case Subscribe():
                 return self._subscribe(command, now)
             case Unsubscribe():
-                return self._hand_on(command.topic, now) + self._unsubscribe(command.topic, now)
+                return self.saying.hand_on(command.topic, now) + self._unsubscribe(command.topic, now)
             case Publish():
-                return self._publish(command.event, now)
+                return self.saying.publish(command.event, now)
             case Refuse():
                 return self.events.refuse(command.event, command.sender, now)
             case Leave():
@@ -216,7 +207,7 @@ class Node:
     def _receive_of_strangers(self, sender: Contact, message: Inject | Taken | OfDiscovery, now: float) -> list[Effect]:
         match message:
             case Inject():
-                return self._inject(sender, message, now)
+                return self.saying.let_in(sender, message, now)
             case Taken():
                 return self.injections.taken(sender, message)
             case _:
@@ -301,34 +292,6 @@ class Node:
         for topic in self.topics:
             effects += self.finding.follow(topic, now)
         return effects + self._begin_to_tidy()
-
-    def _publish(self, event: Event, now: float) -> list[Effect]:
-        """Into every topic of the event: over links where it is followed, else through members that are found."""
-        if not event.topics:
-            raise UsageError(f"event {event.id} has no topic, but needs one at least.")
-        if len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS:
-            why = f"at most {MOST_PAYLOAD} bytes and {MOST_TOPICS} topics are carried"
-            return [Report(event, topic, why) for topic in event.topics]
-        effects = self.events.publish(event, now)
-        for topic in event.topics:
-            if topic not in self.topics:
-                effects += self.injections.publish(event, topic, now)
-        return effects
-
-    def _hand_on(self, topic: int, now: float) -> list[Effect]:
-        """Ours: a topic is about to be followed no longer; what nobody on it may have yet must not be lost with that."""
-        around = self.neighbours.around(topic)
-        if around is None:
-            return []
-        return self.injections.hand_on(self.events.unspread(topic), topic, tuple(around.values()), now)
-
-    def _inject(self, sender: Contact, message: Inject, now: float) -> list[Effect]:
-        if message.topic not in self.topics or message.topic not in message.event.topics:
-            return []  # the publisher tries others
-        effects = self.events.inject(message, now)
-        if not self.events.has(message.event.id):
-            return effects
-        return effects + self.neighbours.links.post(sender, Taken(message.topic, message.event.id), now)
 
     def _seek(self, topic: int, now: float) -> list[Effect]:
         return self.finding.seek(topic, now) if self.finding is not None else self.injections.found(topic, (), now)

@@ -29,9 +29,9 @@ class Counted:
         self.lanes, self.events, self.bytes = Lanes(self), 0, 0
         self._ids = count()
 
-    def __call__(self, kind: int, size: int, *, first: bool) -> None:
+    def __call__(self, kind: int, size: int, messages: int) -> None:
         assert kind == EVENT
-        self.events += first
+        self.events += messages
         self.bytes += size
 
     def put(self, topic: int, body: bytes) -> bool:

@@ -9,7 +9,17 @@ A link is one connection between two nodes, whoever asked for it, and both ends 
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    dataclass_transform,
+    runtime_checkable,
+)
 
 from ropewalk.errors import UsageError
 from ropewalk.protocols.content.filters import Content, Filter
@@ -25,6 +35,18 @@ Cause = Literal["closed", "left", "failed"]
 """Why a link is down: an end no longer needs it, an end said good-bye, or it broke or never came up."""
 
 
+Made = TypeVar("Made")
+
+
+@dataclass_transform(frozen_default=True)
+def quick(kind: type[Made]) -> type[Made]:
+    """A frozen dataclass with slots, of which a node makes some for every event: nothing keeps others from changing it but type checks.
+
+    What Python does to freeze one takes three times as long as making it.
+    """
+    return dataclass(slots=True, unsafe_hash=True)(kind)
+
+
 class Contact(NamedTuple):
     """A node as others know it."""
 
@@ -32,7 +54,7 @@ class Contact(NamedTuple):
     address: str = ""  # where it can be reached, in words of the transport; empty in the simulator
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Event:
     """What somebody has to say to all who follow one of its topics."""
 
@@ -98,7 +120,7 @@ def size_of(message: Message) -> int:
 # Inputs
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Received:
     """A message came over a link."""
 
@@ -176,7 +198,7 @@ class Unsubscribe:
     topic: int
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Publish:
     """Get an event to all who follow one of its topics."""
 
@@ -203,7 +225,7 @@ Input = Received | TimerFired | LinkUp | LinkDown | Join | Subscribe | Unsubscri
 # Effects
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Send:
     """Send a message over the link to this node."""
 
@@ -234,7 +256,7 @@ class Disconnect:
     cause: Literal["closed", "left"] = "closed"
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Deliver:
     """Hand an event to whoever subscribed here."""
 

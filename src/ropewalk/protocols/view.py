@@ -17,10 +17,11 @@ HIGHEST = 2**63  # above every weight
 class View:
     """At most `size` neighbours in the order of (weight, id); never the node itself, and nobody twice."""
 
-    __slots__ = ("contacts", "ids", "me", "size", "weigh", "weights")
+    __slots__ = ("changes", "contacts", "ids", "me", "size", "weigh", "weights")
 
     def __init__(self, me: int, weigh: Weigh) -> None:
         self.me, self.weigh = me, weigh
+        self.changes = 0  # so far: grows whenever who is in it changes
         self.size = 0  # grows and shrinks by the overlay manager alone
         self.contacts: list[Contact] = []
         self.ids: list[int] = []  # of the contacts
@@ -51,6 +52,7 @@ class View:
 
     def adopt(self, contact: Contact) -> Contact | None:
         """Take a neighbour in; who is left out instead, if the view is full: the worst, be it the new one."""
+        self.changes += 1
         weight = self.weigh(contact.id)
         place = bisect_left(self.weights, weight)
         while place < len(self.weights) and self.weights[place] == weight and self.ids[place] < contact.id:
@@ -68,6 +70,7 @@ class View:
         """Let the neighbour of this id go, and its place stay."""
         if node not in self.ids:
             return None
+        self.changes += 1
         place = self.ids.index(node)
         del self.ids[place], self.weights[place]
         return self.contacts.pop(place)

@@ -8,13 +8,12 @@ async with Node(bootstrap=["10.0.0.1:7000"]) as node:
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from secrets import token_bytes
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from ropewalk.engines.live.connection import Ending
 from ropewalk.engines.live.driver import Driver
@@ -26,7 +25,7 @@ from ropewalk.engines.live.joining import Joining
 from ropewalk.engines.live.leaving import hand_on
 from ropewalk.engines.live.options import CALLED, LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
 from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
-from ropewalk.engines.live.readers import ROOM, Readers, told
+from ropewalk.engines.live.readers import ROOM, Readers
 from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
 from ropewalk.engines.live.wants import Cutting
@@ -53,7 +52,7 @@ from ropewalk.protocols.kato.settings import NAME as KATO
 from ropewalk.protocols.stan.settings import NAME
 
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
-MOST_CAME = 65_536  # ours: events of which copies are counted
+IN_A_ROW = 128  # ours: events that are published before others have a turn, if nothing else makes their publisher wait
 log = logging.getLogger(__name__)
 
 Validator = Callable[[Event], "Verdict | Awaitable[Verdict]"]
@@ -99,7 +98,6 @@ class Node:
         self.delivered: Callable[[contract.Event, int], None] = lambda _, __: None
         self.came_again: Callable[[int], None] = lambda _: None
         self.followed: Callable[[int, tuple[Filter, ...] | None], None] = lambda _, __: None  # None: no longer
-        self._came: OrderedDict[int, None] = OrderedDict()  # events, so that copies are known; MOST_CAME
 
     @property
     def id(self) -> str:
@@ -162,8 +160,8 @@ class Node:
         self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
         if options.protocol not in LIVE_ON_RINGS:  # there a node that waits holds up all who are below it
             self.gate.is_full = self._readers.is_full
-        self._carriers = codec.carrying
-        self.transport.heard = self._heard
+        self.gate.came_again = self._came_again
+        self.transport.heard = self.gate.receive
         self.driver.deliver, self.driver.report = self._deliver, self._report
         self.driver.entered = self._entered
         self.transport.begin()
@@ -282,7 +280,7 @@ class Node:
             return
 
         def judge(_: int, event: contract.Event, letter: Letter) -> "Verdict | Awaitable[Verdict]":
-            return validator(told(event, letter, 0, {topic_of(topic): topic}))
+            return validator(Event(event, letter, 0, (topic,)))
 
         self._judges[topic_of(topic)] = judge
 
@@ -315,44 +313,52 @@ class Node:
 
     async def publish_on(self, payload: bytes, topics: dict[int, str], content: Content = ()) -> int:
         """As `publish`, with ids of topics."""
-        if self._joining is not None and not all(self.driver.machine.follows(topic) for topic in topics):
+        follows = self.driver.machine.follows
+        strange = [topic for topic in topics if not follows(topic)]
+        if strange and self._joining is not None and not self.joined.is_set():
             try:
                 async with asyncio.timeout_at(self._started_at + JOINED):
                     await self.joined.wait()
             except TimeoutError:
                 why = f"no bootstrap node could be reached ({self.unreached})"
                 raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
-        await self._readers.room(topics, content, lambda: self._running)
-        await self._room()
+        if self._readers.is_full(topics, content):
+            await self._readers.room(topics, content, lambda: self._running)
+        if self.transport.slow:
+            await self._room()
         self._must_run()
         event = self._outgoing.event(tuple(topics), payload, content)
-        strange = [topic for topic in topics if not self.driver.machine.follows(topic)]
+        strange = [topic for topic in topics if not follows(topic)]
         self.counts["published"] += 1
         self.published(event)
-        with self._outgoing.confirming(event, strange) as confirming:
-            self.driver.tell(Publish(event))
-            self._readers.hand_out(event, 0)  # whoever subscribed at this very node
-            if confirming:
-                await asyncio.wait(confirming.values())
+        if not strange:
+            self._say(event)
+            if not self.counts["published"] % IN_A_ROW:
+                await asyncio.sleep(0)
+            return event.id
+        await self._get_in(event, {topic: topics[topic] for topic in strange})
+        return event.id
+
+    def _say(self, event: contract.Event) -> None:
+        self.driver.tell(Publish(event))
+        self._readers.hand_out(event, 0)  # whoever subscribed at this very node
+
+    async def _get_in(self, event: contract.Event, topics: dict[int, str]) -> None:
+        """Publish on topics that are not followed here: members must be found, and say that they have it."""
+        with self._outgoing.confirming(event, topics) as confirming:
+            self._say(event)
+            await asyncio.wait(confirming.values())
         failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
-        if content and UNWANTED in failed.values():
+        if event.content and UNWANTED in failed.values():
             self.counts["unwanted"] += 1  # no fault: who wants something else is not known to who publishes
         elif failed:
             raise UndeliverableError(failed)
-        return event.id
 
     # What the driver tells
 
-    def _heard(self, sender: Contact, message: Any) -> None:
-        if isinstance(message, self._carriers):
-            event = message.event.id
-            if event in self._came:
-                self.counts["copies"] += 1
-                self.came_again(event)
-            self._came[event] = None
-            if len(self._came) > MOST_CAME:
-                self._came.popitem(last=False)
-        self.gate.receive(sender, message)
+    def _came_again(self, event: int) -> None:
+        self.counts["copies"] += 1
+        self.came_again(event)
 
     def _deliver(self, deliver: Deliver) -> None:
         self.counts["delivered"] += 1
@@ -367,7 +373,8 @@ class Node:
 
     def _has_room(self) -> None:
         self._readers.wake()
-        self.gate.has_room()
+        if self.gate.is_holding:
+            self.gate.has_room()
 
     def _refuse(self, sender: Contact, event: int) -> None:
         self.driver.tell(Refuse(sender, event))
@@ -395,7 +402,7 @@ class Node:
         since = asyncio.get_running_loop().time() - ROOM
         with suppress(TimeoutError):
             async with asyncio.timeout(ROOM):
-                for link in list(self.transport.links.values()):
+                for link in list(self.transport.slow):
                     if link.full_since > since:  # whoever has been slow for long holds up nobody
                         await link.room.wait()
 

@@ -11,6 +11,7 @@ from ropewalk.engines.live.frames import (
     BYE,
     HEADER,
     MOST_CONTROL_WAITING,
+    OF_MESSAGES,
     PING,
     TOPICS,
     Lanes,
@@ -68,8 +69,14 @@ class Owner(Protocol):
     def arrived(self, connection: "Connection") -> None:
         """Somebody calls; its handshake begins."""
 
-    def received(self, connection: "Connection", message: Any) -> None:
-        """A message has come."""
+    def received(self, connection: "Connection", messages: list[Any]) -> None:
+        """Messages have come together."""
+
+    def slowed(self, connection: "Connection") -> None:
+        """Much waits to be sent on it."""
+
+    def eased(self, connection: "Connection") -> None:
+        """Little does again."""
 
     def ended(self, connection: "Connection", ending: Ending) -> None:
         """It is no more, and its owner has not asked for that."""
@@ -93,7 +100,7 @@ class Connection(asyncio.Protocol):
         self.other: Other | None = None  # once it is recognised
         self.up = False  # once it is welcome
         self.ending: Ending | None = None
-        self.splitter, self.lanes = Splitter(), Lanes(self._count_frame)
+        self.splitter, self.lanes = Splitter(), Lanes(self._count_frames)
         self.numbers, self.topics = Numbers(), Topics()
         self.heard_at = self.said_at = self.loop.time()
         self.paused = self.scheduled = self.leaving = False
@@ -135,13 +142,22 @@ class Connection(asyncio.Protocol):
         """Something has come."""
         self.heard_at = self.loop.time()
         self.owner.counts.heard_bytes += len(data)
+        decode, topics, messages = self.owner.codec.decode, self.topics, list[Any]()
+        wrong: WireError | None = None
         try:
             for kind, body in self.splitter.feed(data):
-                if self.ending is not None:
-                    return
-                self._take(kind, body)
+                if kind >= OF_MESSAGES and self.up:
+                    messages.append(decode(kind, body, topics))
+                elif kind != PING or not self.up:
+                    messages = self._hand_over(messages)  # what came before this
+                    if self.ending is not None:
+                        return
+                    self._take(kind, body)
         except WireError as error:
-            self._refuse(error)
+            wrong = error
+        self._hand_over(messages)
+        if wrong is not None and self.ending is None:
+            self._refuse(wrong)
 
     def pause_writing(self) -> None:
         """The system takes no more for now."""
@@ -155,7 +171,7 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio says so
         """It is no more."""
         self.gone.set()
-        self.room.set()
+        self._ease()
         self.be_patient(None)
         self._end(Ending("failed", "reset"))
         self.owner.vanished(self)
@@ -189,9 +205,10 @@ class Connection(asyncio.Protocol):
         if kind in self.owner.codec.carriers:
             event = cast("Carrier", message).event.id
             sent = self.lanes.put_event(message.topics[0], kind, body, event)
-            if self.lanes.event_bytes > AT_ONCE:
-                self.full_since = self.full_since or self.loop.time()
+            if self.lanes.event_bytes > AT_ONCE and not self.full_since:
+                self.full_since = self.loop.time()
                 self.room.clear()
+                self.owner.slowed(self)
         else:
             self.lanes.put(kind, body)
             self.owner.counts.count(message.kind, len(body) + HEADER)
@@ -252,10 +269,13 @@ class Connection(asyncio.Protocol):
             self.topics.learn(body)
         elif kind == BYE:
             self.abort(Ending("left", "left") if body == b"left" else Ending("closed", "closed"))
-        elif kind != PING:
-            message = self.owner.codec.decode(kind, body, self.topics)
-            if message is not None:
-                self.owner.received(self, message)
+        else:
+            raise WireError(f"a frame of kind {kind} came after the welcome.")
+
+    def _hand_over(self, messages: list[Any]) -> list[Any]:
+        if messages and self.ending is None:
+            self.owner.received(self, [message for message in messages if message is not None])
+        return []
 
     def _shake(self, kind: int, body: bytes) -> None:
         if self.other is not None or self.hands is None:
@@ -301,17 +321,21 @@ class Connection(asyncio.Protocol):
         self.scheduled = False
         while self.lanes and not self.paused and not self.gone.is_set():
             self._write(b"".join(self.lanes.take(AT_ONCE)))
-        if self.lanes.event_bytes <= AT_ONCE:
-            self.full_since = 0.0
-            self.room.set()
+        if self.full_since and self.lanes.event_bytes <= AT_ONCE:
+            self._ease()
         if self.leaving and not self.lanes and self.transport is not None and not self.gone.is_set():
             self.leaving = False
             assert self.ending is not None
             self._write(frame(BYE, self.ending.cause.encode()))
             self.transport.close()
 
-    def _count_frame(self, kind: int, size: int, *, first: bool) -> None:
-        self.owner.counts.count(KIND_OF[kind], size, int(first))
+    def _ease(self) -> None:
+        self.full_since = 0.0
+        self.room.set()
+        self.owner.eased(self)
+
+    def _count_frames(self, kind: int, size: int, messages: int) -> None:
+        self.owner.counts.count(KIND_OF[kind], size, messages)
 
     def _write(self, data: bytes) -> None:
         assert self.transport is not None

@@ -46,6 +46,16 @@ class Driver:
         self.handled = 0  # inputs so far
         self.moved = asyncio.Event()  # set at every input: for who waits for something to come about
         self.failed = 0  # inputs at which the machine raised: a bug, which must not take the node down
+        self._doing: dict[type[Effect], Callable[[Any], None]] = {
+            Send: lambda send: transport.send(send.to, send.message),
+            SetTimer: lambda set_: self._set(set_.delay, set_.timer),
+            Connect: lambda connect: transport.connect(connect.contact),
+            Disconnect: lambda disconnect: transport.disconnect(disconnect.contact, disconnect.cause),
+            Deliver: lambda deliver: self.deliver(deliver),  # noqa: PLW0108  this and the next are set later
+            Report: lambda report: self.report(report),  # noqa: PLW0108
+            Entered: lambda entered: self.entered(entered),  # noqa: PLW0108
+            Recall: lambda recall: transport.recall(recall.to, recall.kind, recall.event),
+        }
         self._inputs: deque[Input] = deque()
         self._held: list[Input] | None = None  # while it is paused
         self._running = False
@@ -102,29 +112,10 @@ class Driver:
             return
         for effect in effects:
             try:
-                self._do(effect)
+                self._doing[type(effect)](effect)
             except Exception:
                 self.failed += 1
                 log.exception("a %s was not done", type(effect).__name__)
-
-    def _do(self, effect: Effect) -> None:
-        match effect:
-            case Send(to, message):
-                self.transport.send(to, message)
-            case SetTimer(delay, timer):
-                self._set(delay, timer)
-            case Connect(contact):
-                self.transport.connect(contact)
-            case Disconnect(contact, cause):
-                self.transport.disconnect(contact, cause)
-            case Deliver():
-                self.deliver(effect)
-            case Report():
-                self.report(effect)
-            case Entered():
-                self.entered(effect)
-            case Recall(to, kind, event):
-                self.transport.recall(to, kind, event)
 
     def _set(self, delay: float, timer: object) -> None:
         def fire() -> None:

@@ -7,12 +7,11 @@ a while, and it could come again.
 """
 
 import json
-from dataclasses import dataclass
 from hashlib import blake2b
 
 from ropewalk.engines.live.identity import KEY_BYTES, Identity, id_of, is_signed
 from ropewalk.protocols.content.filters import Content
-from ropewalk.protocols.contract import Event
+from ropewalk.protocols.contract import Event, quick
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 
 PLAIN, SIGNED = b"\0", b"\1"
@@ -24,7 +23,7 @@ MOST_SAID = MOST_PAYLOAD - ENVELOPE  # bytes: the most that an event can say
 STALE = 600.0
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Letter:
     """What is in an envelope."""
 
@@ -47,6 +46,11 @@ class Letter:
     def is_stale(self, now: float) -> bool:
         """Whether it was signed too long ago, or says so of a time that is yet to come; `now` in seconds since 1970."""
         return self.public is not None and abs(now - self.at / 1e6) > STALE
+
+
+def is_plain(event: Event) -> bool:
+    """Whether it is sealed and not signed: so there is nothing to check."""
+    return event.payload[:1] == PLAIN and event.id < SIGNED_IDS
 
 
 def sealed(publisher: Identity, topics: tuple[int, ...], said: bytes, number: int, content: Content = ()) -> Event:

@@ -7,15 +7,17 @@ connection and no more; what is beyond that is counted, and told to whoever asks
 An event that the other end turns out to have is not sent, or not to its end.
 """
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from struct import Struct
 from typing import Protocol
 
 from ropewalk.engines.live.wire import MOST_MESSAGE, WireError
 
-PING, HELLO, PROOF, WELCOME, REFUSED, BYE, TOPICS, PIECE = range(8)  # kinds below 32 are of the connection itself
+PING, HELLO, PROOF, WELCOME, REFUSED, BYE, TOPICS, PIECE = range(8)
+OF_MESSAGES = 32  # kinds from here on are of messages, those below of the connection itself
 HEADER = 4  # bytes
 PIECE_BYTES = 16_384  # LIVE condition: what one frame holds up others for, at the most
 MOST_FRAME = 73_728  # ours: a message without an event fits, and a piece
@@ -40,35 +42,41 @@ def frame(kind: int, body: bytes) -> bytes:
 class Splitter:
     """Bytes in, whole messages out."""
 
-    __slots__ = ("_buffer", "_pieces", "_unfinished", "pieces")
+    __slots__ = ("_needed", "_pieces", "_rest", "_unfinished", "pieces")
 
     def __init__(self, *, pieces: bool = False) -> None:
         self.pieces = pieces  # whether messages may come in pieces: not from strangers
-        self._buffer = bytearray()
+        self._rest = bytearray()  # of a frame that has not come whole
+        self._needed = HEADER  # bytes of it, as far as is known; so whoever sends byte by byte makes nobody look at all of them each time
         self._pieces: dict[int, list[bytes]] = {}  # by stream; each has a piece, of MOST_UNFINISHED
         self._unfinished = 0  # bytes in there
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """Kinds and bodies of all that is complete now."""
-        buffer = self._buffer
-        buffer += data
-        start = 0
+        if self._rest:
+            self._rest += data
+            if len(self._rest) < self._needed:
+                return
+            data = bytes(self._rest)
+        at, end = 0, len(data)
+        self._needed = HEADER
         try:
-            while len(buffer) - start >= HEADER:
-                header = int.from_bytes(buffer[start : start + HEADER], "big")
-                length, kind = header >> 8, header & 0xFF
+            while end - at >= HEADER:
+                header: int = _read_header(data, at)[0]
+                length = header >> 8
                 if length > MOST_FRAME:
                     raise WireError(f"a frame has {length} bytes, but may have {MOST_FRAME}.")
-                if len(buffer) - start - HEADER < length:
+                start, stop = at + HEADER, at + HEADER + length
+                if stop > end:
+                    self._needed = HEADER + length
                     break
-                body = bytes(buffer[start + HEADER : start + HEADER + length])
-                start += HEADER + length
+                kind, at = header & 0xFF, stop
                 if kind != PIECE:
-                    yield kind, body
-                elif (whole := self._put_together(body)) is not None:
+                    yield kind, data[start:stop]
+                elif (whole := self._put_together(data[start:stop])) is not None:
                     yield whole
         finally:
-            del buffer[:start]
+            self._rest = bytearray(data[at:])
 
     def _put_together(self, body: bytes) -> tuple[int, bytes] | None:
         """A piece of a message: the whole, if it was the last."""
@@ -100,20 +108,23 @@ class Splitter:
         return kind, whole
 
 
-class CountFrame(Protocol):
-    """Told of every frame of an event that is sent."""
+class CountFrames(Protocol):
+    """Told of all frames of events that are sent."""
 
-    def __call__(self, kind: int, size: int, *, first: bool) -> None:
-        """Its size, and whether it is the event's first."""
+    def __call__(self, kind: int, size: int, messages: int) -> None:
+        """Their kind and their bytes, and how many messages they begin."""
 
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
-    """An event that waits to be sent, or the rest of it."""
+    """An event that is too large for one frame and waits to be sent, or the rest of it."""
 
-    kind: int
     rest: memoryview
     stream: int | None = None  # once some pieces are sent, and others are not
+
+
+Lane = OrderedDict[tuple[int, int], "bytes | _Waiting"]
+"""What waits on one topic, by kind and event, in turn. (The first of a plain dict is found behind the places of all that went before.)"""
 
 
 class Lanes:
@@ -121,11 +132,10 @@ class Lanes:
 
     __slots__ = ("_by_topic", "_control", "_count", "_streams", "control_bytes", "event_bytes")
 
-    def __init__(self, count_frame: CountFrame) -> None:
-        self._count = count_frame
+    def __init__(self, count_frames: CountFrames) -> None:
+        self._count = count_frames
         self._control: deque[bytes] = deque()
-        # by kind and event in each topic; only topics that have something, whose turn is next first
-        self._by_topic: dict[int, dict[tuple[int, int], _Waiting]] = {}
+        self._by_topic: dict[int, Lane] = {}  # only topics that have something, whose turn is next first
         self._streams: set[int] = set()  # of messages of which some pieces were sent; MOST_STREAMS
         self.control_bytes = self.event_bytes = 0
 
@@ -140,14 +150,17 @@ class Lanes:
 
     def put_event(self, topic: int, kind: int, body: bytes, event: int) -> bool:
         """Send this when it is its turn, unless it waits already; False if there is no room for it."""
-        lane = self._by_topic.get(topic, {})
-        if (kind, event) in lane:
+        lane = self._by_topic.get(topic)
+        key = (kind, event)
+        if lane is not None and key in lane:
             return True
-        if self.event_bytes + len(body) > MOST_WAITING:
+        size = len(body)
+        if self.event_bytes + size > MOST_WAITING:
             return False
-        self.event_bytes += len(body)
-        lane[kind, event] = _Waiting(kind, memoryview(body))
-        self._by_topic[topic] = lane
+        self.event_bytes += size
+        if lane is None:
+            lane = self._by_topic[topic] = OrderedDict()
+        lane[key] = body if size <= PIECE_BYTES else _Waiting(memoryview(body))
         return True
 
     def recall(self, kind: int, event: int) -> bool:
@@ -157,6 +170,9 @@ class Lanes:
             waiting = self._by_topic[topic].pop((kind, event))
             if not self._by_topic[topic]:
                 del self._by_topic[topic]
+            if isinstance(waiting, bytes):
+                self.event_bytes -= len(waiting)
+                continue
             self.event_bytes -= len(waiting.rest)
             if waiting.stream is not None:
                 self._streams.remove(waiting.stream)
@@ -171,38 +187,46 @@ class Lanes:
             taken.append(self._control.popleft())
             size += len(taken[-1])
             self.control_bytes -= len(taken[-1])
+        sent: dict[int, list[int]] = {}  # by kind: messages, bytes
         while self._by_topic and size < most:
-            topic, key, waiting = self._next()
-            lane = self._by_topic.pop(topic)
-            taken.append(self._cut(waiting))
-            size += len(taken[-1])
-            if not waiting.rest:
-                del lane[key]
-            if lane:
-                self._by_topic[topic] = lane
+            topic, lane = self._next()
+            key, waiting = lane.popitem(last=False)
+            counted = sent.setdefault(key[0], [0, 0])
+            if isinstance(waiting, bytes):
+                cut = frame(key[0], waiting)
+                self.event_bytes -= len(waiting)
+                counted[0] += 1
+            else:
+                counted[0] += waiting.stream is None
+                cut = self._cut(key[0], waiting)
+                if waiting.rest:
+                    lane[key] = waiting
+                    lane.move_to_end(key, last=False)
+            taken.append(cut)
+            size += len(cut)
+            counted[1] += len(cut)
+            if not lane:
+                del self._by_topic[topic]
+            elif len(self._by_topic) > 1:
+                self._by_topic[topic] = self._by_topic.pop(topic)
+        for kind, (messages, bytes_) in sent.items():
+            self._count(kind, bytes_, messages)
         return taken
 
-    def _next(self) -> tuple[int, tuple[int, int], _Waiting]:
-        """Whose turn it is: a topic, and what is first there."""
+    def _next(self) -> tuple[int, Lane]:
+        """Whose turn it is: a topic, and what waits there."""
         for topic, lane in self._by_topic.items():
-            key, waiting = next(iter(lane.items()))
-            begun = waiting.stream is not None or len(waiting.rest) <= PIECE_BYTES
-            if begun or len(self._streams) < MOST_STREAMS:
-                return topic, key, waiting
+            waiting = next(iter(lane.values())) if len(self._streams) >= MOST_STREAMS else b""
+            if isinstance(waiting, bytes) or waiting.stream is not None:
+                return topic, lane
         raise AssertionError("as many large messages as there may be are under way, and none of them waits")
 
-    def _cut(self, waiting: _Waiting) -> bytes:
-        """The next frame of it."""
-        first = waiting.stream is None
+    def _cut(self, kind: int, waiting: _Waiting) -> bytes:
+        """The next piece of it."""
         piece, waiting.rest = waiting.rest[:PIECE_BYTES], waiting.rest[PIECE_BYTES:]
         self.event_bytes -= len(piece)
-        if waiting.stream is None and not waiting.rest:
-            cut = frame(waiting.kind, bytes(piece))
-        else:
-            stream = self._stream_of(waiting)
-            cut = frame(PIECE, _piece_header(stream, waiting.kind, MORE if waiting.rest else LAST) + piece)
-        self._count(waiting.kind, len(cut), first=first)
-        return cut
+        stream = self._stream_of(waiting)
+        return frame(PIECE, _piece_header(stream, kind, MORE if waiting.rest else LAST) + piece)
 
     def _stream_of(self, waiting: _Waiting) -> int:
         """The number by which its pieces are known: free again after the last."""
@@ -212,6 +236,9 @@ class Lanes:
         elif not waiting.rest:
             self._streams.remove(waiting.stream)
         return waiting.stream
+
+
+_read_header = Struct(">I").unpack_from
 
 
 def _piece_header(stream: int, kind: int, place: int) -> bytes:

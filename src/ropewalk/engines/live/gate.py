@@ -21,7 +21,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
 
-from ropewalk.engines.live.envelope import Letter, unseal
+from ropewalk.engines.live.envelope import Letter, is_plain, unseal
 from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Carrier, Contact, Event
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push
@@ -45,6 +45,7 @@ BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent w
 MOST_BANNED = 1024  # ours: of those
 MOST_COPIES = 64  # ours: of an event that is being judged
 MOST_REJECTERS = 4096  # ours: neighbours of whom that is counted; to hang up does not help
+MOST_CAME = 65_536  # ours: events of which copies are counted
 MOST_AT_WORK = 1024  # ours: events that are being judged; more are left out, and asked for again
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,9 @@ class Gate:
     ) -> None:
         self.let_in, self.refuse, self.send_away, self.clock = let_in, refuse, send_away, clock
         self.judges = {} if judges is None else judges  # by topic
-        self.carriers = carriers  # all messages with an event in them
+        self.carriers = frozenset(carriers)  # all messages with an event in them
+        self.came_again: Callable[[int], None] = lambda _: None  # told of events that had come before
+        self._came: OrderedDict[int, None] = OrderedDict()  # MOST_CAME
         self.is_full: Callable[[tuple[int, ...], Content], bool] = lambda *_: False  # whether who reads it has no room
         self.counts: dict[str, int] = {}  # of what was not let in, by why
         self._verdicts: OrderedDict[bytes, Outcome] = OrderedDict()  # MOST_JUDGED
@@ -96,20 +99,30 @@ class Gate:
 
     def receive(self, sender: Contact, message: Any) -> None:
         """A message has come."""
-        if isinstance(message, self.carriers):
+        if type(message) in self.carriers:
+            self._note(message.event.id)
             self._carried(sender, message)
         elif isinstance(message, Have) and self._waiting:
             self._offered(sender, message)
         else:
             self.let_in(sender, message)
 
+    def _note(self, event: int) -> None:
+        if event in self._came:
+            self.came_again(event)
+            return
+        self._came[event] = None
+        if len(self._came) > MOST_CAME:
+            self._came.popitem(last=False)
+
     def _carried(self, sender: Contact, message: Carrier) -> None:
-        event, letter = message.event, unseal(message.event.payload)
+        event = message.event
+        if is_plain(event) and not (self.judges and any(topic in self.judges for topic in event.topics)):
+            self._decided(sender, message, "accept")
+            return
+        letter = unseal(event.payload)
         if letter is None or not letter.is_in_place(event):
             self._decided(sender, message, "forged")
-            return
-        if letter.public is None and self.judges.keys().isdisjoint(event.topics):
-            self._decided(sender, message, "accept")
             return
         key = _known_by(event)
         verdict = self._verdicts.get(key)
@@ -127,6 +140,11 @@ class Gate:
         others = tuple(offer for offer in have.offers if offer[0] not in self._waiting)
         if others or not have.offers:
             self.let_in(sender, replace(have, offers=others))
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether anything waits for a slow reader."""
+        return bool(self._held or self._offers)
 
     def has_room(self) -> None:
         """Somebody who was too slow has read something, or reads no more."""

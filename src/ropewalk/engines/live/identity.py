@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO
@@ -96,6 +97,11 @@ def topic_of(name: str) -> int:
     """The id of the topic that is called so."""
     if not isinstance(name, str) or not name:
         raise UsageError(f"a topic is {name!r}, but must have a name, as text.")
+    return _hashed(name)
+
+
+@lru_cache(maxsize=4096)  # every event names some, mostly the same
+def _hashed(name: str) -> int:
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -5,13 +5,15 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from secrets import token_bytes
+from struct import unpack
 
 from ropewalk.engines.live.envelope import sealed, signed
 from ropewalk.engines.live.identity import Identity
 from ropewalk.errors import RunError
 from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Event
-from ropewalk.seeds import chance
+
+DRAWN = 512  # ours: ids of events that are drawn at a time, since to draw one takes longer than all else about it
 
 
 class UndeliverableError(RunError):
@@ -28,9 +30,8 @@ class Outgoing:
 
     def __init__(self, identity: Identity, *, sign: bool) -> None:
         self.identity, self.sign = identity, sign
-        self._published = 0
         self._signed_at = 0  # when it last signed an event, in microseconds since 1970
-        self._salt = int.from_bytes(token_bytes(8), "big") >> 1
+        self._ids: list[int] = []  # of its next events: nobody can tell them before
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
 
     def event(self, topics: tuple[int, ...], payload: bytes, content: Content = ()) -> Event:
@@ -38,9 +39,9 @@ class Outgoing:
         if self.sign:
             self._signed_at = max(self._signed_at + 1, time.time_ns() // 1000)
             return signed(self.identity, topics, payload, self._signed_at, content)
-        self._published += 1
-        number = chance(self.identity.id, "event", self._salt, self._published)
-        return sealed(self.identity, topics, payload, number, content)
+        if not self._ids:
+            self._ids.extend(unpack(f"{DRAWN}Q", token_bytes(8 * DRAWN)))
+        return sealed(self.identity, topics, payload, self._ids.pop(), content)
 
     @contextmanager
     def confirming(self, event: Event, topics: Iterable[int]) -> Iterator["dict[int, asyncio.Future[str]]"]:

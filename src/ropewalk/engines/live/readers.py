@@ -1,9 +1,9 @@
 """Who reads events at a node: subscriptions by topic, what is handed to them, and who holds up whom."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
-from ropewalk.engines.live.envelope import Letter, unseal
+from ropewalk.engines.live.envelope import unseal
 from ropewalk.engines.live.subscriptions import Event, SlowConsumerError, Subscription
 from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Content, Filter, is_wanted
@@ -55,19 +55,28 @@ class Readers:
 
     def hand_out(self, event: contract.Event, hops: int) -> None:
         """Give an event to everybody who reads one of its topics, once."""
-        letter = unseal(event.payload)
+        readers = self._reading(event.topics)
+        letter = unseal(event.payload) if readers else None
         if letter is None:
             return
-        readers = {id(each): each for topic in event.topics for each in self.by_topic.get(topic, ())}
-        content = dict(event.content)
-        for reader in readers.values():
-            if is_wanted(content, reader.filters) and (not reader.signed or letter.public is not None):
-                reader.put(told(event, letter, hops, reader.topics))
+        for reader in readers:
+            wanted = not reader.filters or is_wanted(dict(event.content), reader.filters)
+            if wanted and (not reader.signed or letter.public is not None):
+                reader.put(Event(event, letter, hops, reader.names(event.topics)))
+
+    def _reading(self, topics: tuple[int, ...]) -> Collection[Subscription]:
+        """Whoever reads one of these, once."""
+        if len(topics) == 1:
+            return self.by_topic.get(topics[0], ())
+        return {id(each): each for topic in topics for each in self.by_topic.get(topic, ())}.values()
 
     def is_full(self, topics: Iterable[int], content: Content = ()) -> bool:
         """Whether somebody who reads one of these, and wants what is said, has no room."""
-        full = [each for topic in topics for each in self.by_topic.get(topic, ()) if each.is_full]
-        return any(is_wanted(dict(content), each.filters) for each in full)
+        for topic in topics:
+            for each in self.by_topic.get(topic, ()):
+                if each.is_full and (not each.filters or is_wanted(dict(content), each.filters)):
+                    return True
+        return False
 
     def wake(self) -> None:
         """Somebody has read something, or there is nothing to wait for any more."""
@@ -85,10 +94,3 @@ class Readers:
             raise SlowConsumerError(
                 f"a subscription at this very node has been full for {ROOM:g} s; read it, or choose another mode."
             ) from None
-
-
-def told(event: contract.Event, letter: Letter, hops: int, names: dict[int, str]) -> Event:
-    """An event as a reader sees it, who knows these topics by name."""
-    topics = tuple(names[topic] for topic in event.topics if names.get(topic))
-    signed, content = letter.public is not None, dict(event.content)
-    return Event(letter.said, topics, f"{event.publisher:016x}", signed, f"{event.id:016x}", hops, content)

@@ -3,17 +3,19 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self, get_args
 
+from ropewalk.engines.live.envelope import Letter
 from ropewalk.errors import RunError, UsageError
+from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Filter
 
 WhenFull = Literal["wait", "drop-oldest", "raise"]
 """What to do when nobody reads: let events wait where they are, lose the oldest and count them, or give up."""
 
 BUFFER = 1024  # ours: events that wait for whoever reads them
+MOST_NAMED = 1024  # ours: lists of topics whose names are remembered
 MOST_WAITING_BYTES = 8 * 1_048_576  # ours: of events beyond that, where they cannot wait elsewhere
 
 
@@ -21,17 +23,39 @@ class SlowConsumerError(RunError):
     """Whoever subscribed did not keep up, and had asked to be told."""
 
 
-@dataclass(frozen=True, slots=True)
 class Event:
     """Something that was published, as whoever subscribed gets it."""
 
-    payload: bytes
-    topics: tuple[str, ...]  # those of its topics that are subscribed to here
-    publisher: str  # whose it is, if it is signed; else whose it is said to be
-    signed: bool
-    id: str
-    hops: int  # links that it crossed
-    content: dict[str, float | str] = field(default_factory=dict)  # what it says by name
+    __slots__ = ("_event", "hops", "payload", "signed", "topics")
+
+    def __init__(self, event: contract.Event, letter: Letter, hops: int, topics: tuple[str, ...]) -> None:
+        self._event = event
+        self.payload = letter.said
+        self.signed = letter.public is not None
+        self.hops = hops  # links that it crossed
+        self.topics = topics  # those of its topics that are subscribed to here
+
+    @property
+    def id(self) -> str:
+        """Nobody else's."""
+        return f"{self._event.id:016x}"
+
+    @property
+    def publisher(self) -> str:
+        """Whose it is, if it is signed; else whose it is said to be."""
+        return f"{self._event.publisher:016x}"
+
+    @property
+    def content(self) -> dict[str, float | str]:
+        """What it says by name."""
+        return dict(self._event.content)
+
+    def __repr__(self) -> str:
+        """What can be read of it."""
+        told = {
+            name: getattr(self, name) for name in ("payload", "topics", "publisher", "signed", "id", "hops", "content")
+        }
+        return f"Event({', '.join(f'{name}={value!r}' for name, value in told.items())})"
 
 
 class Subscription:
@@ -54,6 +78,9 @@ class Subscription:
         self.topics = topics  # names by id
         self.buffer, self.when_full, self.signed = buffer, when_full, signed
         self.filters = filters  # of the events on its topics those that match one; all, if there are none
+        self._named: dict[
+            tuple[int, ...], tuple[str, ...]
+        ] = {}  # topics of events, as they are called here; MOST_NAMED
         self.dropped = 0  # events that were lost because nobody read them in time
         self._end = end
         self._waiting: deque[Event] = deque()
@@ -67,6 +94,15 @@ class Subscription:
     def is_full(self) -> bool:
         """Whether events have to wait elsewhere."""
         return self.when_full == "wait" and len(self._waiting) >= self.buffer and not self._closed
+
+    def names(self, topics: tuple[int, ...]) -> tuple[str, ...]:
+        """Those of an event's topics that are read here, by name."""
+        named = self._named.get(topics)
+        if named is None:
+            if len(self._named) >= MOST_NAMED:
+                self._named.clear()
+            named = self._named[topics] = tuple(self.topics[topic] for topic in topics if self.topics.get(topic))
+        return named
 
     def put(self, event: Event) -> None:
         """One more."""
@@ -83,7 +119,8 @@ class Subscription:
                 self.dropped += 1
             self._waiting.append(event)
             self._bytes += len(event.payload)
-        self._news.set()
+        if not self._news.is_set():
+            self._news.set()
 
     async def close(self) -> None:
         """Follow these topics no longer, unless another subscription does. What has come can still be read."""

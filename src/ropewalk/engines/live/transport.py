@@ -78,6 +78,7 @@ class Transport:
         self.calls: dict[int, Call] = {}  # to nodes that are known
         self.strangers: dict[Connection, None] = {}  # that have called, and are yet to be let in
         self.closing: dict[Connection, None] = {}  # until all is sent
+        self.slow: dict[Connection, None] = {}  # on which much waits to be sent
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
@@ -195,10 +196,22 @@ class Transport:
         self.strangers[connection] = None
         connection.be_patient(asyncio.get_running_loop().call_later(UNANSWERED, self._give_up, connection))
 
-    def received(self, connection: Connection, message: Any) -> None:
-        """A message has come."""
-        if self.links.get(connection.contact.id) is connection:
-            self.heard(connection.contact, message)
+    def received(self, connection: Connection, messages: list[Any]) -> None:
+        """Messages have come together."""
+        contact, heard = connection.contact, self.heard
+        if self.links.get(contact.id) is connection:
+            for message in messages:
+                heard(contact, message)
+                if connection.ending is not None:
+                    return  # it was one too many
+
+    def slowed(self, connection: Connection) -> None:
+        """Much waits to be sent on it."""
+        self.slow[connection] = None
+
+    def eased(self, connection: Connection) -> None:
+        """Little does again."""
+        self.slow.pop(connection, None)
 
     def ended(self, connection: Connection, ending: Ending) -> None:
         """A connection is no more."""

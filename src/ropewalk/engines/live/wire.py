@@ -13,6 +13,7 @@ protocol, on which both ends must agree before the first message (`handshake`).
 
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
+from operator import attrgetter
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -46,8 +47,10 @@ MOST_MESSAGE = (
     MOST_PAYLOAD + 28_672
 )  # of one with an event: what it carries, what it says by name, and all else about it
 
-Numbers_ = Callable[[int], int]
-Change = Callable[[Any, Numbers_], Any]
+MOST_LISTS = (
+    256  # ours: lists of topics whose numbers are remembered as a whole; events that come together are on the same
+)
+LONGEST_LIST = 8  # ours: topics in one of these
 
 
 class WireError(RunError):
@@ -64,12 +67,37 @@ class Bounded(Contact):
     }
 
 
-class Numbers:
+class Numbering:
+    """What topics are called at one end of a connection."""
+
+    __slots__ = ("_lists",)
+
+    def __init__(self) -> None:
+        self._lists: dict[tuple[int, ...], tuple[int, ...]] = {}  # MOST_LISTS, each of LONGEST_LIST
+
+    def __call__(self, topic: int) -> int:
+        """One of them."""
+        raise NotImplementedError
+
+    def all(self, topics: tuple[int, ...]) -> tuple[int, ...]:
+        """Each of them. What one is called does not change."""
+        known = self._lists.get(topics)
+        if known is None:
+            known = tuple([self(topic) for topic in topics])
+            if len(topics) <= LONGEST_LIST:
+                if len(self._lists) >= MOST_LISTS:
+                    self._lists.clear()
+                self._lists[topics] = known
+        return known
+
+
+class Numbers(Numbering):
     """The numbers by which one end tells the other of topics."""
 
     __slots__ = ("by_topic", "fresh")
 
     def __init__(self) -> None:
+        super().__init__()
         self.by_topic: dict[int, int] = {}  # at most MOST_NUMBERED
         self.fresh: list[int] = []  # numbered, in that order, and the other end has yet to be told
 
@@ -85,12 +113,13 @@ class Numbers:
         return -1 - number
 
 
-class Topics:
+class Topics(Numbering):
     """What the other end's numbers stand for."""
 
     __slots__ = ("by_number",)
 
     def __init__(self) -> None:
+        super().__init__()
         self.by_number: list[int] = []  # at most MOST_NUMBERED
 
     def learn(self, body: bytes) -> None:
@@ -111,6 +140,9 @@ class Topics:
         if number >= len(self.by_number):
             raise WireError(f"topic number {number} was never given to a topic.")
         return self.by_number[number]
+
+
+Change = Callable[[Any, Numbering], Any]
 
 
 class Codec:
@@ -167,19 +199,15 @@ class _Shape:
 
     def __init__(self, kind: type[Any]) -> None:
         self.kind = kind
-        self.laid_out, self.parts = _struct(kind)
-        self.changed = any(part is not None for part in self.parts)
-        self.names = tuple(field.name for field in fields(kind))
+        self.laid_out, self.out, self.back = _struct(kind)
         self.decoder = msgspec.msgpack.Decoder(self.laid_out)
         self.carries = any(hint is Event for hint in get_type_hints(kind).values())
 
     def encode(self, message: Message, numbers: Numbers) -> bytes:
-        values = [getattr(message, name) for name in self.names]
-        return _ENCODER.encode(_changed(values, self.parts, 0, numbers) if self.changed else values)
+        return _ENCODER.encode(self.out(message, numbers))
 
     def decode(self, body: bytes, topics: Topics) -> Any:
-        values = msgspec.structs.astuple(self.decoder.decode(body))
-        return self.kind(*(_changed(values, self.parts, 1, topics) if self.changed else values))
+        return self.back(self.decoder.decode(body), topics)
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -190,25 +218,55 @@ Both = tuple[Change, Change] | None
 """How a value is changed on its way out, and back; None if it is not."""
 
 
-def _struct(kind: type[Any]) -> tuple[type[msgspec.Struct], list[Both]]:
+def _struct(kind: type[Any]) -> tuple[type[msgspec.Struct], Change, Change]:
+    """A dataclass as it is on the wire: its type there, how its fields get there, and how they come back."""
     hints = get_type_hints(kind, include_extras=True)
-    laid_out, parts = [], []
-    for field in fields(kind):
+    laid_out: list[Any] = []
+    changed: list[tuple[int, Change, Change]] = []  # places, and what is done to what is there
+    for place, field in enumerate(fields(kind)):
         hint, both = _part(hints[field.name])
-        parts.append(both)
+        changed += [(place, *both)] if both is not None else []
         laid_out.append((field.name, hint) if field.default is MISSING else (field.name, hint, field.default))
-    return msgspec.defstruct(kind.__name__, laid_out, array_like=True), parts
+    taken = _taken([field.name for field in fields(kind)])
+    as_tuple = msgspec.structs.astuple
+
+    def out(value: Any, numbers: Numbering) -> Any:
+        found = taken(value)
+        if changed:
+            found = list(found)
+            for place, change, _ in changed:
+                found[place] = change(found[place], numbers)
+        return found
+
+    def back(value: Any, topics: Numbering) -> Any:
+        found = as_tuple(value)
+        if not changed:
+            return kind(*found)
+        values = list(found)
+        for place, _, change in changed:
+            values[place] = change(values[place], topics)
+        return kind(*values)
+
+    return msgspec.defstruct(kind.__name__, laid_out, array_like=True), out, back
+
+
+def _taken(names: list[str]) -> Callable[[Any], Any]:
+    """Some fields of an object, in order."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: [getattr(value, name) for name in names]
 
 
 def _part(hint: Any) -> tuple[Any, Both]:
     """The type of what is on the wire, and how it comes about."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return Annotated[int, Meta(ge=-MOST_NUMBERED, le=MOST_ID)], (_number, _number)
+        return Annotated[int, Meta(ge=-MOST_NUMBERED, le=MOST_ID)], _NUMBERED
     if hint in _PLAIN:
         return _PLAIN[hint], None
     if is_dataclass(hint):
-        return _nested(cast("type[Any]", hint))
+        laid_out, out, back = _struct(cast("type[Any]", hint))
+        return laid_out, (out, back)
     if origin is frozenset:
         return Annotated[frozenset[_part(inner[0])[0]], Meta(max_length=MOST_LISTED)], None  # type: ignore[misc]
     if origin is tuple and inner[1:] == (...,):
@@ -231,41 +289,35 @@ _PLAIN: dict[Any, Any] = {
 }
 
 
-def _number(value: int, numbers: Numbers_) -> int:
-    return numbers(value)
+def _one(value: int, numbering: Numbering) -> int:
+    return numbering(value)
+
+
+def _all(values: tuple[int, ...], numbering: Numbering) -> tuple[int, ...]:
+    return numbering.all(values)
+
+
+_NUMBERED: Both = (_one, _one)
 
 
 def _of_all(both: Both) -> Both:
     if both is None:
         return None
+    if both is _NUMBERED:
+        return _all, _all
     out, back = both
     return (
         lambda values, numbers: [out(value, numbers) for value in values],
-        lambda values, numbers: tuple(back(value, numbers) for value in values),
+        lambda values, numbers: tuple([back(value, numbers) for value in values]),
     )
 
 
 def _of_each(parts: list[Both]) -> Both:
     if not any(part is not None for part in parts):
         return None
-    return (
-        lambda values, numbers: _changed(values, parts, 0, numbers),
-        lambda values, numbers: tuple(_changed(values, parts, 1, numbers)),
-    )
 
+    def changed(values: tuple[Any, ...], numbers: Numbering, way: int) -> tuple[Any, ...]:
+        pairs = zip(values, parts, strict=True)
+        return tuple([value if both is None else both[way](value, numbers) for value, both in pairs])
 
-def _nested(kind: type[Any]) -> tuple[Any, Both]:
-    laid_out, parts = _struct(kind)
-    names = tuple(field.name for field in fields(kind))
-
-    def out(value: Any, numbers: Numbers_) -> Any:
-        return _changed([getattr(value, name) for name in names], parts, 0, numbers)
-
-    def back(value: Any, numbers: Numbers_) -> Any:
-        return kind(*_changed(msgspec.structs.astuple(value), parts, 1, numbers))
-
-    return laid_out, (out, back)
-
-
-def _changed(values: Iterable[Any], parts: list[Both], way: int, numbers: Numbers_) -> list[Any]:
-    return [value if both is None else both[way](value, numbers) for value, both in zip(values, parts, strict=True)]
+    return (lambda values, numbers: changed(values, numbers, 0), lambda values, numbers: changed(values, numbers, 1))

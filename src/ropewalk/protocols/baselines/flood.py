@@ -9,16 +9,15 @@ Messages: a `dissemination.messages.Push` on one topic, and no other. Timers: no
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
-from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, quick
 from ropewalk.protocols.dissemination.contract import NeighboursOn
 from ropewalk.protocols.dissemination.messages import Inject, Push
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_SEEN, MOST_TOPICS, Settings
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Flooded(Push):
     """An event on one of its topics. On another it may cross the same link at the same moment, and is another message."""
 

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ropewalk.protocols.contract import AboutTopic, Event, Topic
+from ropewalk.protocols.contract import AboutTopic, Event, Topic, quick
 
 Offer = tuple[int, tuple[Topic, ...]]
 """An event's id, and those of its topics on which sender and receiver are neighbours."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick
 class Push:
     """The event itself, once per link whatever the number of its topics."""
 

@@ -10,6 +10,7 @@ link eager, so the first event leaves a tree behind instead of a flood. An event
 changes no tree; a tree is mended when `misses` in a row had to be asked for.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import nsmallest
@@ -84,9 +85,10 @@ class Node:
 
     def __init__(self, settings: Settings, neighbours: NeighboursOn) -> None:
         self.settings, self.neighbours = settings, neighbours
-        self.kept: dict[int, Kept] = {}  # oldest first; MOST_KEPT, and MOST_KEPT_BYTES
+        # oldest first; MOST_KEPT, and MOST_KEPT_BYTES. The oldest of a plain dict is found behind the places of all that went before
+        self.kept: OrderedDict[int, Kept] = OrderedDict()
         self.kept_bytes = 0  # of their payloads
-        self.seen: dict[int, float] = {}  # when each came, oldest first
+        self.seen: OrderedDict[int, float] = OrderedDict()  # when each came, oldest first; MOST_SEEN
         self.trees = Trees(settings.misses, neighbours)
         self.asking = Asking(settings, neighbours, self.trees)
         self.turn = 0  # how often neighbours were told, once per period
@@ -260,8 +262,9 @@ class Node:
         if large and wanted is not None:  # who has it, too, may be about to send it
             others = (each for each in wanted.advertisers.values() if each != sender)
             effects += [Send(each, Spare((event.id,), ())) for each in others]
-        leading = _leading(event)
-        for contact, topics in self.trees.targets(followed, shown).values():
+        targets = self.trees.targets(followed, shown)
+        leading = _leading(event) if targets else 0
+        for contact, topics in targets.values():
             offered = ((event.id, tuple(topics)),)
             if push.asked or leading not in topics:  # some of them may have it by now, from others
                 effects.append(Send(contact, Have(offered, alone=True)))
@@ -279,10 +282,15 @@ class Node:
     def _advertise(self) -> list[Effect]:
         """Tell neighbours what came. All, if it had to be asked for: then others may miss it, too. Else some, by chance."""
         offers: Offers = {}
+        near: dict[tuple[int, ...], Around] = {}  # by topics: events that come together are on the same
         for event in self.pending:
             kept = self.kept[event]
-            around = self._around(kept.event)
+            around = near.get(kept.event.topics)
+            if around is None:
+                around = near[kept.event.topics] = self._around(kept.event)
             others = [node for node in around if node not in kept.shown and node not in kept.sent]
+            if not others:
+                continue
             if kept.pushed and (kept.shown or kept.sent):  # there is a tree
                 others = nsmallest(self.settings.lazy, others, key=lambda node: weight(event, node))
             offer(offers, event, {node: around[node] for node in others})
@@ -363,7 +371,7 @@ class Node:
     def _remember(self, event: int, now: float) -> None:
         self.seen[event] = now
         if len(self.seen) > MOST_SEEN:
-            del self.seen[next(iter(self.seen))]
+            self.seen.popitem(last=False)
 
     def _drop(self, event: int) -> None:
         self.kept_bytes -= len(self.kept.pop(event).event.payload)
@@ -386,4 +394,6 @@ def _leading(event: Event) -> int:
 
     Trees of different topics cross where a node follows several, and neither neighbour knows of the other's topic.
     """
+    if len(event.topics) == 1:
+        return event.topics[0]
     return min(event.topics, key=lambda topic: (weight(event.id, topic), topic))

@@ -21,10 +21,29 @@ class Overlay:
     view: View
     held_by: dict[int, Contact] = field(default_factory=dict)  # who has announced that it holds this node
     coming: dict[int, None] = field(default_factory=dict)  # who becomes a neighbour as soon as its link is up
+    _around: dict[int, Contact] | None = None  # as of `_changes`; None: to be found anew
+    _changes: int = 0  # of the view
 
     def has(self, node: int) -> bool:
         """Whether the node of this id is a neighbour, or about to be."""
         return node in self.coming or self.view.holds(node)
+
+    def hold(self, contact: Contact) -> None:
+        """Somebody has announced that it holds this node."""
+        self.held_by[contact.id] = contact
+        self._around = None
+
+    def let_go(self, node: int) -> bool:
+        """Somebody holds this node no more; whether it did."""
+        self._around = None
+        return self.held_by.pop(node, None) is not None
+
+    def around(self) -> dict[int, Contact]:
+        """All that are linked with this node, in either direction: to be read only, as every event asks for it."""
+        if self._around is None or self._changes != self.view.changes:
+            self._around = self.held_by | dict(zip(self.view.ids, self.view.contacts, strict=True))
+            self._changes = self.view.changes
+        return self._around
 
 
 @dataclass(frozen=True, slots=True)

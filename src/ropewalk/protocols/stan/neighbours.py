@@ -96,8 +96,7 @@ class Neighbours:
         following = self.topics.get(topic)
         if following is None:
             return None
-        overlay = following.overlay
-        return overlay.held_by | {contact.id: contact for contact in overlay.view.contacts}
+        return following.overlay.around()
 
     # Links, and what is said about them
 
@@ -119,7 +118,7 @@ class Neighbours:
         effects: list[Effect] = []
         for topic, following in self.topics.items():
             overlay = following.overlay
-            wanted, held = overlay.has(node), overlay.held_by.pop(node, None) is not None
+            wanted, held = overlay.has(node), overlay.let_go(node)
             # The manager judges by the view that had it; what it asks for is granted to the view that has it no more.
             asked = following.manager.handle(down, now) if down.cause != "closed" else []
             overlay.view.drop(node)
@@ -152,12 +151,12 @@ class Neighbours:
             return [Send(sender, Left(topic))] if held else []
         holders = following.overlay.held_by
         if held and sender.id not in holders and len(holders) < MOST_HOLDERS:
-            holders[sender.id] = sender
+            following.overlay.hold(sender)
             self.met.append(sender)
             following.gone.pop(sender.id, None)  # it is here to say so
             self.links.held(sender.id)
         elif not held and sender.id in holders:
-            del holders[sender.id]
+            following.overlay.let_go(sender.id)
             self.links.let_go(sender.id, now)
         return []
 

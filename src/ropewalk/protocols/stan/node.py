@@ -133,7 +133,10 @@ class Node:
         if self.neighbours.met:
             effects += self.events.met(self.neighbours.met)
             self.neighbours.met.clear()
-        return effects + self._enter(self.finding, now) if self.finding is not None else effects
+        finding = self.finding
+        if finding is None or not (finding.discovery.found or finding.proofs.checked):
+            return effects
+        return effects + self._enter(finding, now)
 
     def _enter(self, finding: Finding, now: float) -> list[Effect]:
         """Members of topics were found, and have shown that they are."""
@@ -159,14 +162,14 @@ class Node:
 
     def _obey(self, command: Command, now: float) -> list[Effect]:
         match command:
+            case Publish():
+                return self.saying.publish(command.event, now)
             case Join():
                 return self._join(command, now)
             case Subscribe():
                 return self._subscribe(command, now)
             case Unsubscribe():
                 return self.saying.hand_on(command.topic, now) + self._unsubscribe(command.topic, now)
-            case Publish():
-                return self.saying.publish(command.event, now)
             case Refuse():
                 return self.events.refuse(command.event, command.sender, now)
             case Leave():
@@ -181,6 +184,8 @@ class Node:
 
     def _receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         match message:
+            case Push() | Have() | Want() | Spare():
+                return self.events.receive(sender, message, now)
             case Walk():
                 return self.walks.walk_on(sender, message, now)
             case Reply():
@@ -191,8 +196,6 @@ class Node:
                 return self.neighbours.held_by(sender, message.topic, False, now)
             case KeepAlive():
                 return self.neighbours.alive(sender, message, now)
-            case Push() | Have() | Want() | Spare():
-                return self.events.receive(sender, message, now)
             case Inject() | Taken() | Seek() | Found() | Serve() | Served() | Unserve() | Prove() | Proven():
                 return self._receive_of_strangers(sender, message, now)
             case _:

@@ -38,16 +38,16 @@ MUTANTS = [
     # delivery
     Mutant(dissemination.Node, "_accept", "if not followed:", "if False:", "only followers"),
     Mutant(Neighbours, "around", "return None", "return {}", "only followers"),
-    Mutant(dissemination.Node, "_knows", "event in self.seen or event in self.kept", "False", "at most once"),
-    Mutant(dissemination.Node, "_pushed", "if not self._knows(event.id):", "if True:", "at most once"),
-    Mutant(dissemination.Node, "inject", "self._knows(inject.event.id) or", "", "at most once"),
+    Mutant(dissemination.Node, "knows", "event in self.seen or event in self.kept", "False", "at most once"),
+    Mutant(dissemination.Node, "_pushed", "if not self.knows(event.id):", "if True:", "at most once"),
+    Mutant(dissemination.Node, "inject", "self.knows(inject.event.id) or", "", "at most once"),
     Mutant(dissemination.Node, "_around", "in event.topics:", "in event.topics[:1]:", "everybody gets it"),
     Mutant(
         Asking, "_want", "return [SetTimer(self.settings.patience, Ask(event, 0))]", "return []", "everybody gets it"
     ),
     Mutant(Asking, "_ask", "tuple(grafted))), again]", "tuple(grafted)))]", "everybody gets it"),
     Mutant(
-        dissemination.Node, "_accept", "_passed_on(kept, topics,", "_passed_on(kept, event.topics,", "no disclosure"
+        dissemination.Node, "_spread", "_passed_on(kept, topics,", "_passed_on(kept, event.topics,", "no disclosure"
     ),
     Mutant(
         dissemination.Node,
@@ -63,7 +63,7 @@ MUTANTS = [
         "effects = [Recall(sender, Push.kind, each) for each in want.ids]",
         "recalled from owners",
     ),
-    Mutant(dissemination.Node, "_accept", "len(self.kept) > MOST_KEPT or", "", "caches bounded"),
+    Mutant(dissemination.Node, "_make_room", "len(self.kept) > MOST_KEPT or", "", "caches bounded"),
     Mutant(Asking, "_add", "if len(wanted.advertisers) < MOST_ADVERTISERS:", "if True:", "caches bounded"),
     Mutant(Asking, "_want", "len(self.wanted) >= MOST_WANTED or", "", "caches bounded"),
     Mutant(dissemination.Node, "_remember", "if len(self.seen) > MOST_SEEN:", "if False:", "caches bounded"),

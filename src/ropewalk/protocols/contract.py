@@ -84,7 +84,9 @@ class Message(Protocol):
 class Carrier(Message, Protocol):
     """One with an event in it."""
 
-    event: Event
+    @property
+    def event(self) -> Event:
+        """What it carries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ class Publish:
     """Get an event to all who follow one of its topics."""
 
     event: Event
+    more: tuple[Event, ...] = ()  # on the same topics, at the same moment: who publishes many can say so
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +317,9 @@ class Lasting(Node, Protocol):
 
     def awaited(self) -> tuple[int, int]:
         """What it waits for before it is among others: links, or places on trees; and on how many topics it is alone."""
+
+    def has_had(self, event: int) -> bool:
+        """Whether an event has come before."""
 
     def unheard(self) -> dict[int, float]:
         """Topics on which nobody else may have got all events of this node's own yet, and when the last was published."""

@@ -17,7 +17,7 @@ from typing import IO, Self
 
 from ropewalk.engines.live.connection import Ending
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.envelope import MOST_SAID, Letter
+from ropewalk.engines.live.envelope import MOST_SAID
 from ropewalk.engines.live.gate import Banned, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
@@ -26,7 +26,7 @@ from ropewalk.engines.live.leaving import hand_on
 from ropewalk.engines.live.options import CALLED, LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
 from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
 from ropewalk.engines.live.readers import ROOM, Readers
-from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+from ropewalk.engines.live.subscriptions import BUFFER, MOST_NAMED, Event, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
 from ropewalk.engines.live.wants import Cutting
 from ropewalk.engines.live.wire import Codec
@@ -52,7 +52,6 @@ from ropewalk.protocols.kato.settings import NAME as KATO
 from ropewalk.protocols.stan.settings import NAME
 
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
-IN_A_ROW = 128  # ours: events that are published before others have a turn, if nothing else makes their publisher wait
 log = logging.getLogger(__name__)
 
 Validator = Callable[[Event], "Verdict | Awaitable[Verdict]"]
@@ -81,10 +80,11 @@ class Node:
         for address in self.bootstrap:
             place(address)
         self.identity = identity_of(self.options)
-        self._outgoing = Outgoing(self.identity, sign=self.options.sign)
+        self._outgoing = Outgoing(self.identity, self._publish, sign=self.options.sign)
         self._readers = Readers()
         self._cutting = Cutting(self.options.protocol, self.options.settings)
         self._judges: dict[int, Judge] = {}  # by topic: who validates
+        self._names: dict[tuple[str, ...], dict[int, str]] = {}  # topics that were published on together; MOST_NAMED
         self._banned = Banned()
         self._running = self._left = False
         self._joining: Joining | None = None
@@ -156,11 +156,12 @@ class Node:
             refuse_unreachable(host, options, self.bootstrap)
             self.address = advertised(host, await self.transport.listen(host, port), options.advertise)
             self.transport.terms = replace(terms, address=self.address)
-        self.driver = Driver(self._machine(), self.transport)
+        machine = self._machine()
+        self.driver = Driver(machine, self.transport)
         self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
         if options.protocol not in LIVE_ON_RINGS:  # there a node that waits holds up all who are below it
             self.gate.is_full = self._readers.is_full
-        self.gate.came_again = self._came_again
+        self.gate.has_had, self.gate.came_again = machine.has_had, self._came_again
         self.transport.heard = self.gate.receive
         self.driver.deliver, self.driver.report = self._deliver, self._report
         self.driver.entered = self._entered
@@ -178,6 +179,7 @@ class Node:
         """Say good-bye: what nobody else has yet is handed on, and subscriptions end."""
         if self._is_gone():
             return
+        self._outgoing.flush()
         if self.bootstrap:
             await hand_on(self.driver)
         if self._is_gone():
@@ -264,6 +266,7 @@ class Node:
         return subscription
 
     def _follow(self, topics: Iterable[int], contacts: dict[int, tuple[Contact, ...]]) -> None:
+        self._outgoing.flush()  # what was published before goes by what was followed then
         for topic in topics:
             wanted = self._readers.wanted(topic)
             self.followed(topic, wanted)
@@ -279,8 +282,8 @@ class Node:
             self._judges.pop(topic_of(topic), None)
             return
 
-        def judge(_: int, event: contract.Event, letter: Letter) -> "Verdict | Awaitable[Verdict]":
-            return validator(Event(event, letter, 0, (topic,)))
+        def judge(_: int, event: contract.Event) -> "Verdict | Awaitable[Verdict]":
+            return validator(Event(event, 0, (topic,)))
 
         self._judges[topic_of(topic)] = judge
 
@@ -297,7 +300,7 @@ class Node:
         self._must_run()
         if isinstance(topics, str):
             raise UsageError(f"topics is {topics!r}, but must be a list of names: say [{topics!r}].")
-        named = {topic_of(topic): topic for topic in topics}
+        named = self._named(tuple(topics))
         if named and content is not None:
             raise UsageError("an event is on topics, or says something by name (content): drop one.")
         said = self._cutting.said(content) if content is not None else None
@@ -311,11 +314,21 @@ class Node:
             raise UsageError(f"an event of {len(payload)} bytes is too large: {MOST_SAID} are carried at the most.")
         return f"{await self.publish_on(payload, named, said.content if said is not None else ()):016x}"
 
+    def _named(self, topics: tuple[str, ...]) -> dict[int, str]:
+        """Topics by id; to be read only."""
+        with suppress(TypeError):  # a name of a wrong kind, of which `topic_of` will say so
+            if topics in self._names:
+                return self._names[topics]
+        named = {topic_of(topic): topic for topic in topics}
+        if len(self._names) >= MOST_NAMED:
+            self._names.clear()
+        self._names[topics] = named
+        return named
+
     async def publish_on(self, payload: bytes, topics: dict[int, str], content: Content = ()) -> int:
         """As `publish`, with ids of topics."""
         follows = self.driver.machine.follows
-        strange = [topic for topic in topics if not follows(topic)]
-        if strange and self._joining is not None and not self.joined.is_set():
+        if self._joining is not None and not self.joined.is_set() and not all(map(follows, topics)):
             try:
                 async with asyncio.timeout_at(self._started_at + JOINED):
                     await self.joined.wait()
@@ -331,28 +344,26 @@ class Node:
         strange = [topic for topic in topics if not follows(topic)]
         self.counts["published"] += 1
         self.published(event)
-        if not strange:
-            self._say(event)
-            if not self.counts["published"] % IN_A_ROW:
-                await asyncio.sleep(0)
-            return event.id
-        await self._get_in(event, {topic: topics[topic] for topic in strange})
-        return event.id
-
-    def _say(self, event: contract.Event) -> None:
-        self.driver.tell(Publish(event))
         self._readers.hand_out(event, 0)  # whoever subscribed at this very node
+        if strange:
+            await self._get_in(event, {topic: topics[topic] for topic in strange})
+        elif self._outgoing.put(event):
+            await asyncio.sleep(0)  # others have a turn
+        return event.id
 
     async def _get_in(self, event: contract.Event, topics: dict[int, str]) -> None:
         """Publish on topics that are not followed here: members must be found, and say that they have it."""
         with self._outgoing.confirming(event, topics) as confirming:
-            self._say(event)
+            self.driver.tell(Publish(event))
             await asyncio.wait(confirming.values())
         failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
         if event.content and UNWANTED in failed.values():
             self.counts["unwanted"] += 1  # no fault: who wants something else is not known to who publishes
         elif failed:
             raise UndeliverableError(failed)
+
+    def _publish(self, events: list[contract.Event]) -> None:
+        self.driver.tell(Publish(events[0], tuple(events[1:])))
 
     # What the driver tells
 
@@ -387,7 +398,7 @@ class Node:
 
     # How it does it
 
-    def _machine(self) -> contract.Node:
+    def _machine(self) -> contract.Lasting:
         """Its chances, and the key by which it ranks others, are nobody else's to know, and others at every start."""
         seed = int.from_bytes(token_bytes(8), "big") >> 1
         options = self.options
@@ -395,7 +406,9 @@ class Node:
         make = PROTOCOLS[options.protocol].make
         if options.protocol in made:
             make = made[options.protocol](of_events=options.events)
-        return make(Contact(self.identity.id, self.address), options.settings, seed, None)
+        machine = make(Contact(self.identity.id, self.address), options.settings, seed, None)
+        assert isinstance(machine, contract.Lasting)
+        return machine
 
     async def _room(self) -> None:
         """Wait for neighbours that cannot keep up; what they have no room for then is counted."""

@@ -68,11 +68,12 @@ class Driver:
         if self._held is not None and isinstance(event, Received | TimerFired):
             self._held.append(event)
             return
-        self._inputs.append(event)
-        if self._running:
+        if self._running or self._stopped:
+            self._inputs.append(event)
             return
         self._running = True
         try:
+            self._handle(event)
             while self._inputs and not self._stopped:
                 self._handle(self._inputs.popleft())
         finally:

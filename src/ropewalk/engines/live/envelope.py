@@ -7,9 +7,11 @@ a while, and it could come again.
 """
 
 import json
+from collections.abc import Iterable
 from hashlib import blake2b
 
-from ropewalk.engines.live.identity import KEY_BYTES, Identity, id_of, is_signed
+from ropewalk.engines.live.identity import KEY_BYTES, Identity, id_of
+from ropewalk.engines.live.identity import is_signed as is_by
 from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Event, quick
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
@@ -41,16 +43,31 @@ class Letter:
         if self.public is None or id_of(self.public) != event.publisher:
             return False
         text = _text(event.topics, self.at, self.said, event.content)
-        return event.id == _signed_id(self.public, text) and is_signed(text, self.signature, self.public)
+        return event.id == _signed_id(self.public, text) and is_by(text, self.signature, self.public)
 
     def is_stale(self, now: float) -> bool:
         """Whether it was signed too long ago, or says so of a time that is yet to come; `now` in seconds since 1970."""
         return self.public is not None and abs(now - self.at / 1e6) > STALE
 
 
+def is_signed(event: Event) -> bool:
+    """Whether it is one that was let in because of its signature: others cannot have such an id."""
+    return event.id >= SIGNED_IDS
+
+
+def said_in(payload: bytes) -> bytes:
+    """What somebody had to say, of a payload that a node has sealed."""
+    return payload[1:] if payload[:1] == PLAIN else payload[ENVELOPE:]
+
+
 def is_plain(event: Event) -> bool:
     """Whether it is sealed and not signed: so there is nothing to check."""
     return event.payload[:1] == PLAIN and event.id < SIGNED_IDS
+
+
+def is_all_plain(ids: Iterable[int], payloads: Iterable[bytes]) -> bool:
+    """The same of several."""
+    return max(ids, default=0) < SIGNED_IDS and {payload[:1] for payload in payloads} <= {PLAIN}
 
 
 def sealed(publisher: Identity, topics: tuple[int, ...], said: bytes, number: int, content: Content = ()) -> Event:

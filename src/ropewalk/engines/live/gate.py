@@ -21,14 +21,14 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
 
-from ropewalk.engines.live.envelope import Letter, is_plain, unseal
+from ropewalk.engines.live.envelope import Letter, is_all_plain, is_plain, unseal
 from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Carrier, Contact, Event
-from ropewalk.protocols.dissemination.messages import Have, Inject, Push
+from ropewalk.protocols.dissemination.messages import Burst, Have, Inject, Push
 
 Verdict = Literal["accept", "ignore", "reject"]
 """Let it in; leave it out; leave it out and count it against whoever sent it."""
-Judge = Callable[[int, Event, Letter], "Verdict | Awaitable[Verdict]"]
+Judge = Callable[[int, Event], "Verdict | Awaitable[Verdict]"]
 """What somebody says about an event on a topic."""
 
 Outcome = Verdict | Literal["forged"]
@@ -45,7 +45,6 @@ BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent w
 MOST_BANNED = 1024  # ours: of those
 MOST_COPIES = 64  # ours: of an event that is being judged
 MOST_REJECTERS = 4096  # ours: neighbours of whom that is counted; to hang up does not help
-MOST_CAME = 65_536  # ours: events of which copies are counted
 MOST_AT_WORK = 1024  # ours: events that are being judged; more are left out, and asked for again
 log = logging.getLogger(__name__)
 
@@ -81,9 +80,9 @@ class Gate:
     ) -> None:
         self.let_in, self.refuse, self.send_away, self.clock = let_in, refuse, send_away, clock
         self.judges = {} if judges is None else judges  # by topic
-        self.carriers = frozenset(carriers)  # all messages with an event in them
+        self.carriers = frozenset(carriers)  # all messages with one event in them
         self.came_again: Callable[[int], None] = lambda _: None  # told of events that had come before
-        self._came: OrderedDict[int, None] = OrderedDict()  # MOST_CAME
+        self.has_had: Callable[[int], bool] = lambda _: False  # whether an event has come before
         self.is_full: Callable[[tuple[int, ...], Content], bool] = lambda *_: False  # whether who reads it has no room
         self.counts: dict[str, int] = {}  # of what was not let in, by why
         self._verdicts: OrderedDict[bytes, Outcome] = OrderedDict()  # MOST_JUDGED
@@ -99,21 +98,34 @@ class Gate:
 
     def receive(self, sender: Contact, message: Any) -> None:
         """A message has come."""
-        if type(message) in self.carriers:
-            self._note(message.event.id)
-            self._carried(sender, message)
+        if type(message) is Burst:
+            self._together(sender, message)
+        elif type(message) in self.carriers:
+            event = message.event
+            self._note(event.id)
+            if self.judges or not is_plain(event) or self.is_full(event.topics, event.content):
+                self._carried(sender, message)
+            else:
+                self.let_in(sender, message)  # as most are
         elif isinstance(message, Have) and self._waiting:
             self._offered(sender, message)
         else:
             self.let_in(sender, message)
 
+    def _together(self, sender: Contact, burst: Burst) -> None:
+        """Several events: let in as they came, unless one of them has to be looked at."""
+        for id_ in burst.ids:
+            self._note(id_)
+        known = is_all_plain(burst.ids, burst.payloads) and burst.topic not in self.judges
+        if known and not self.is_full((burst.topic,), ()):
+            self.let_in(sender, burst)
+        elif len(burst.ids) == len(burst.payloads):
+            for event in burst.events():
+                self._carried(sender, Push(event, (burst.topic,), burst.hops, False, burst.age))
+
     def _note(self, event: int) -> None:
-        if event in self._came:
+        if self.has_had(event):
             self.came_again(event)
-            return
-        self._came[event] = None
-        if len(self._came) > MOST_CAME:
-            self._came.popitem(last=False)
 
     def _carried(self, sender: Contact, message: Carrier) -> None:
         event = message.event
@@ -176,7 +188,7 @@ class Gate:
         for topic in event.topics:
             judge = self.judges.get(topic)
             if judge is not None and verdict == "accept":
-                verdict = await self._asked(judge, topic, event, letter)
+                verdict = await self._asked(judge, topic, event)
         self._verdicts[key] = verdict
         if len(self._verdicts) > MOST_JUDGED:
             self._verdicts.popitem(last=False)
@@ -184,9 +196,9 @@ class Gate:
         for who, copy in [(sender, message), *self._copies.pop(key, [])]:
             self._decided(who, copy, verdict)
 
-    async def _asked(self, judge: Judge, topic: int, event: Event, letter: Letter) -> Verdict:
+    async def _asked(self, judge: Judge, topic: int, event: Event) -> Verdict:
         try:
-            said = judge(topic, event, letter)
+            said = judge(topic, event)
             verdict = said if isinstance(said, str) else await said
         except Exception:
             log.exception("a validator failed: the event is left out")

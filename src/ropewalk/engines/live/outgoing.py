@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from secrets import token_bytes
 from struct import unpack
@@ -12,6 +12,7 @@ from ropewalk.engines.live.identity import Identity
 from ropewalk.errors import RunError
 from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Event
+from ropewalk.protocols.dissemination.settings import MOST_TOGETHER, TOGETHER_BYTES
 
 DRAWN = 512  # ours: ids of events that are drawn at a time, since to draw one takes longer than all else about it
 
@@ -28,8 +29,10 @@ class UndeliverableError(RunError):
 class Outgoing:
     """What one node has published, as far as it is not yet known to be in."""
 
-    def __init__(self, identity: Identity, *, sign: bool) -> None:
-        self.identity, self.sign = identity, sign
+    def __init__(self, identity: Identity, publish: Callable[[list[Event]], None], *, sign: bool) -> None:
+        self.identity, self.sign, self._publish = identity, sign, publish
+        self._together: list[Event] = []  # published in this turn of the loop, on the same topics
+        self._bytes = 0  # of their payloads
         self._signed_at = 0  # when it last signed an event, in microseconds since 1970
         self._ids: list[int] = []  # of its next events: nobody can tell them before
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
@@ -42,6 +45,28 @@ class Outgoing:
         if not self._ids:
             self._ids.extend(unpack(f"{DRAWN}Q", token_bytes(8 * DRAWN)))
         return sealed(self.identity, topics, payload, self._ids.pop(), content)
+
+    def put(self, event: Event) -> bool:
+        """Publish an event on topics that are followed here, at the end of this turn of the loop, with others; whether these are many."""
+        together, size = self._together, len(event.payload)
+        if together and (together[0].topics != event.topics or self._bytes + size > TOGETHER_BYTES):
+            self.flush()
+        if not together:
+            asyncio.get_running_loop().call_soon(self.flush)
+        together.append(event)
+        self._bytes += size
+        if len(together) < MOST_TOGETHER:
+            return False
+        self.flush()
+        return True
+
+    def flush(self) -> None:
+        """Publish what has come together."""
+        if self._together:
+            events = self._together.copy()
+            self._together.clear()
+            self._bytes = 0
+            self._publish(events)
 
     @contextmanager
     def confirming(self, event: Event, topics: Iterable[int]) -> Iterator["dict[int, asyncio.Future[str]]"]:

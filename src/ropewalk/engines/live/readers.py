@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterable
 
-from ropewalk.engines.live.envelope import unseal
+from ropewalk.engines.live.envelope import is_signed
 from ropewalk.engines.live.subscriptions import Event, SlowConsumerError, Subscription
 from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Content, Filter, is_wanted
@@ -55,14 +55,10 @@ class Readers:
 
     def hand_out(self, event: contract.Event, hops: int) -> None:
         """Give an event to everybody who reads one of its topics, once."""
-        readers = self._reading(event.topics)
-        letter = unseal(event.payload) if readers else None
-        if letter is None:
-            return
-        for reader in readers:
+        for reader in self._reading(event.topics):
             wanted = not reader.filters or is_wanted(dict(event.content), reader.filters)
-            if wanted and (not reader.signed or letter.public is not None):
-                reader.put(Event(event, letter, hops, reader.names(event.topics)))
+            if wanted and (not reader.signed or is_signed(event)):
+                reader.put(Event(event, hops, reader.names(event.topics)))
 
     def _reading(self, topics: tuple[int, ...]) -> Collection[Subscription]:
         """Whoever reads one of these, once."""

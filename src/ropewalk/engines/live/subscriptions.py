@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Literal, Self, get_args
 
-from ropewalk.engines.live.envelope import Letter
+from ropewalk.engines.live.envelope import is_signed, said_in
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Filter
@@ -26,14 +26,30 @@ class SlowConsumerError(RunError):
 class Event:
     """Something that was published, as whoever subscribed gets it."""
 
-    __slots__ = ("_event", "hops", "payload", "signed", "topics")
+    __slots__ = ("_event", "_said", "hops", "topics")
 
-    def __init__(self, event: contract.Event, letter: Letter, hops: int, topics: tuple[str, ...]) -> None:
+    def __init__(self, event: contract.Event, hops: int, topics: tuple[str, ...]) -> None:
         self._event = event
-        self.payload = letter.said
-        self.signed = letter.public is not None
+        self._said: bytes | None = None  # until somebody asks
         self.hops = hops  # links that it crossed
         self.topics = topics  # those of its topics that are subscribed to here
+
+    @property
+    def payload(self) -> bytes:
+        """What its publisher had to say."""
+        if self._said is None:
+            self._said = said_in(self._event.payload)
+        return self._said
+
+    @property
+    def signed(self) -> bool:
+        """Whether its publisher has signed it, which was checked."""
+        return is_signed(self._event)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return len(self._event.payload)
 
     @property
     def id(self) -> str:
@@ -108,19 +124,26 @@ class Subscription:
         """One more."""
         if self._closed or self._failed:
             return
-        full = len(self._waiting) >= self.buffer
-        if full and self.when_full == "raise":
+        if len(self._waiting) < self.buffer:
+            self._waiting.append(event)
+            self._bytes += event.size
+            if not self._news.is_set():
+                self._news.set()
+            return
+        self._overflow(event)
+
+    def _overflow(self, event: Event) -> None:
+        if self.when_full == "raise":
             self._failed = True
-        elif full and self.when_full == "wait" and self._bytes >= MOST_WAITING_BYTES:
+        elif self.when_full == "wait" and self._bytes >= MOST_WAITING_BYTES:
             self.dropped += 1
         else:
-            if full and self.when_full == "drop-oldest":
+            if self.when_full == "drop-oldest":
                 self._next()
                 self.dropped += 1
             self._waiting.append(event)
-            self._bytes += len(event.payload)
-        if not self._news.is_set():
-            self._news.set()
+            self._bytes += event.size
+        self._news.set()
 
     async def close(self) -> None:
         """Follow these topics no longer, unless another subscription does. What has come can still be read."""
@@ -135,7 +158,7 @@ class Subscription:
 
     def _next(self) -> Event:
         event = self._waiting.popleft()
-        self._bytes -= len(event.payload)
+        self._bytes -= event.size
         return event
 
     def __aiter__(self) -> AsyncIterator[Event]:
@@ -154,7 +177,7 @@ class Subscription:
             self._news.clear()
             await self._news.wait()
         event = self._next()
-        if len(self._waiting) < self.buffer:
+        if self.when_full == "wait" and len(self._waiting) < self.buffer:
             self.emptied()
         return event
 

@@ -22,12 +22,13 @@ from msgspec import Meta
 from ropewalk.errors import RunError
 from ropewalk.protocols.content.filters import LIMIT, MOST_VALUE, Value
 from ropewalk.protocols.contract import Contact, Event, Message
+from ropewalk.protocols.dissemination.messages import Burst
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 
 KINDS = {  # never given to another; 128 and above may be skipped by who does not know them
     "walk": 32, "reply": 33, "relay": 34, "announce": 35, "withdraw": 36, "keep-alive": 37, "left": 38,
     "ask": 40, "pass": 41, "replace": 42, "swap": 44, "swap-back": 45,
-    "push": 48, "have": 49, "want": 50, "spare": 51, "inject": 52, "taken": 53,
+    "push": 48, "have": 49, "want": 50, "spare": 51, "inject": 52, "taken": 53, "burst": 54,
     "seek": 56, "found": 57, "serve": 58, "served": 59, "unserve": 60, "prove": 61, "proven": 62,
     "interests": 64, "publication": 65, "control": 66,
     "stabilise": 72, "neighbours": 73, "parted": 74, "hold": 75, "held": 76, "locate": 77, "located": 78, "stroll": 79, "met": 80,
@@ -150,21 +151,20 @@ class Codec:
 
     def __init__(self, messages: Iterable[type[Any]]) -> None:
         self._shapes = {KINDS[kind.kind]: _Shape(kind) for kind in messages}
+        self._by_type = {shape.kind: shape for shape in self._shapes.values()}
         self.carriers = frozenset(number for number, shape in self._shapes.items() if shape.carries)
         self.carrying = tuple(shape.kind for shape in self._shapes.values() if shape.carries)
 
     def encode(self, message: Message, numbers: Numbers) -> tuple[int, bytes]:
         """The number of its kind, and the message; `numbers.fresh` must be told before it."""
-        number = KINDS[message.kind]
+        shape = self._by_type[type(message)]
         try:
-            body = self._shapes[number].encode(message, numbers)
+            body = _ENCODER.encode(shape.out(message, numbers))
         except (OverflowError, TypeError) as error:
             raise WireError(f"a message of kind {message.kind} cannot be written: {error}.") from None
-        if len(body) > self.most(number):
-            raise WireError(
-                f"a message of kind {message.kind} has {len(body)} bytes, but may have {self.most(number)}."
-            )
-        return number, body
+        if len(body) > shape.most:
+            raise WireError(f"a message of kind {message.kind} has {len(body)} bytes, but may have {shape.most}.")
+        return shape.number, body
 
     def decode(self, number: int, body: bytes, topics: Topics) -> Any | None:
         """The message; None if it is of a kind that may be skipped. Raises WireError for anything else."""
@@ -173,16 +173,12 @@ class Codec:
             if number >= OPTIONAL:
                 return None
             raise WireError(f"there is no message of kind {number}.")
-        if len(body) > self.most(number):
-            raise WireError(f"a message of kind {number} has {len(body)} bytes, but may have {self.most(number)}.")
+        if len(body) > shape.most:
+            raise WireError(f"a message of kind {number} has {len(body)} bytes, but may have {shape.most}.")
         try:
-            return shape.decode(body, topics)
+            return shape.back(shape.decode(body), topics)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise WireError(f"a message of kind {number} cannot be read: {error}.") from None
-
-    def most(self, number: int) -> int:
-        """The most bytes that a message of this kind may have."""
-        return MOST_MESSAGE if number in self.carriers else MOST_CONTROL
 
 
 def fresh_topics(numbers: Numbers) -> bytes | None:
@@ -199,15 +195,11 @@ class _Shape:
 
     def __init__(self, kind: type[Any]) -> None:
         self.kind = kind
-        self.laid_out, self.out, self.back = _struct(kind)
-        self.decoder = msgspec.msgpack.Decoder(self.laid_out)
-        self.carries = any(hint is Event for hint in get_type_hints(kind).values())
-
-    def encode(self, message: Message, numbers: Numbers) -> bytes:
-        return _ENCODER.encode(self.out(message, numbers))
-
-    def decode(self, body: bytes, topics: Topics) -> Any:
-        return self.back(self.decoder.decode(body), topics)
+        self.number = KINDS[kind.kind]
+        laid_out, self.out, self.back = _struct(kind)
+        self.decode = msgspec.msgpack.Decoder(laid_out).decode
+        self.carries = kind is Burst or any(hint is Event for hint in get_type_hints(kind).values())
+        self.most = MOST_MESSAGE if self.carries else MOST_CONTROL  # bytes
 
 
 _ENCODER = msgspec.msgpack.Encoder()

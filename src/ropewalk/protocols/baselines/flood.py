@@ -46,6 +46,10 @@ class Flood:
             effects += self._relay(event, topic, None, 1, now)
         return effects
 
+    def publish_all(self, topic: int, events: tuple[Event, ...], now: float) -> list[Effect]:  # noqa: ARG002
+        """Several of them: one after the other."""
+        return [effect for event in events for effect in self.publish(event, now)]
+
     def inject(self, inject: Inject, now: float) -> list[Effect]:
         """An event of a stranger's: as if it came on all topics of it that are followed here."""
         event = inject.event
@@ -76,6 +80,10 @@ class Flood:
     def unspread(self, topic: int) -> list[tuple[Event, float]]:  # noqa: ARG002
         """None: an event has gone to all neighbours when it came."""
         return []
+
+    def knows(self, event: int) -> bool:
+        """Whether an event has come."""
+        return event in self.delivered
 
     def has(self, event: int) -> bool:
         """Whether it has come."""

@@ -72,7 +72,7 @@ class Asking:
 
     def no_more(self, event: int) -> Wanted | None:
         """It has come, or cannot be had."""
-        wanted = self.wanted.pop(event, None)
+        wanted = self.wanted.pop(event, None) if self.wanted else None
         if wanted is not None:
             self.first_from[wanted.first] -= 1
             if not self.first_from[wanted.first]:

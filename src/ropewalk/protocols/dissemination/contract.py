@@ -21,6 +21,9 @@ class Events(Protocol):
     def publish(self, event: Event, now: float) -> list[Effect]:
         """An event of this node's own."""
 
+    def publish_all(self, topic: int, events: tuple[Event, ...], now: float) -> list[Effect]:
+        """Several of them, on one topic that is followed here, at the same moment."""
+
     def inject(self, inject: Inject, now: float) -> list[Effect]:
         """One of somebody's that is no neighbour, for a topic that is followed here."""
 
@@ -32,6 +35,9 @@ class Events(Protocol):
 
     def lost(self, node: int) -> None:
         """A node is gone, with all that it had."""
+
+    def knows(self, event: int) -> bool:
+        """Whether an event has come, or was refused."""
 
     def has(self, event: int) -> bool:
         """Whether an event has come, and can be had here if this way of spreading them has anything to ask for."""

@@ -12,7 +12,7 @@ changes no tree; a tree is mended when `misses` in a row had to be asked for.
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import nsmallest
 
 from ropewalk.ids import weight
@@ -20,7 +20,7 @@ from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer
 from ropewalk.protocols.dissemination.asking import Ask, Asking
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
-from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
+from ropewalk.protocols.dissemination.messages import Burst, Have, Inject, Push, Spare, Want
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
 from ropewalk.protocols.dissemination.settings import (
     MOST_IDS,
@@ -28,7 +28,9 @@ from ropewalk.protocols.dissemination.settings import (
     MOST_KEPT_BYTES,
     MOST_PAYLOAD,
     MOST_SEEN,
+    MOST_TOGETHER,
     MOST_TOPICS,
+    TOGETHER_BYTES,
     Settings,
 )
 from ropewalk.protocols.dissemination.trees import Trees
@@ -61,9 +63,10 @@ class Kept:
     at: float  # when it was published, as far as is known
     pushed: bool  # it came by itself, over an eager link
     topics: tuple[int, ...]  # on which it came
+    # of these two, events that came together have the same; nobody is added to them
     shown: dict[int, None]  # who has shown that it has it
-    sent: dict[int, None] = field(default_factory=dict)  # to whom it went at once
-    answers: dict[int, int] = field(default_factory=dict)  # how often it was sent to who asked
+    sent: dict[int, None]  # to whom it went at once
+    answers: dict[int, int] | None = None  # how often it was sent to who asked
 
 
 class Node:
@@ -102,15 +105,20 @@ class Node:
 
     def publish(self, event: Event, now: float) -> list[Effect]:
         """An event of this node's own."""
-        if self._knows(event.id):
+        if self.knows(event.id):
             return []
         self._remember(event.id, now)
         return self._accept(event, None, Push(event, event.topics, 0, False), now)
 
+    def publish_all(self, topic: int, events: tuple[Event, ...], now: float) -> list[Effect]:
+        """Several of this node's own, on one topic, at the same moment: small enough to go together."""
+        fresh = [event for event in events if not self.knows(event.id)]
+        return self._accept_all(topic, fresh, None, 0, now, now) if fresh else []
+
     def inject(self, inject: Inject, now: float) -> list[Effect]:
         """An event of somebody else's, which came on no link of a topic."""
         push = Push(inject.event, (), 1, not inject.lead, inject.age)
-        if self._knows(inject.event.id) or not self._is_sound(push):
+        if self.knows(inject.event.id) or not self._is_sound(push):
             return []
         return self._accept(inject.event, None, push, now)
 
@@ -124,7 +132,7 @@ class Node:
 
     def refuse(self, event: int, sender: Contact, now: float) -> list[Effect]:
         """It has come, and is not wanted here: nobody is asked for it any more."""
-        if self._knows(event):
+        if self.knows(event):
             return []
         self._remember(event, now)
         self.asking.no_more(event)
@@ -133,18 +141,24 @@ class Node:
     def lost(self, node: int) -> None:
         """Somebody is gone: if it comes back, it has nothing."""
         for kept in self.kept.values():
-            for known in (kept.shown, kept.sent, kept.answers):
+            for known in (kept.shown, kept.sent, kept.answers or {}):
                 known.pop(node, None)
 
     def has(self, event: int) -> bool:
         """Whether it can be had here."""
         return event in self.kept
 
-    def receive(self, sender: Contact, message: Push | Have | Want | Spare, now: float) -> list[Effect]:
+    def knows(self, event: int) -> bool:
+        """Whether it has come, or was refused."""
+        return event in self.seen or event in self.kept
+
+    def receive(self, sender: Contact, message: Push | Burst | Have | Want | Spare, now: float) -> list[Effect]:
         """Take a message in."""
         match message:
             case Push():
                 return self._pushed(sender, message, now)
+            case Burst():
+                return self._burst(sender, message, now)
             case Have():
                 return self._offered(sender, message)
             case Want():
@@ -180,7 +194,7 @@ class Node:
         for event, kept in self.kept.items():
             around = self._around(kept.event)
             kept.shown = {node: None for node in kept.shown if node in around}
-            kept.answers.clear()  # whoever asked too often for a while may ask again
+            kept.answers = None  # whoever asked too often for a while may ask again
             if event not in self.pending:
                 offer(offers, event, {node: near for node, near in around.items() if node not in kept.shown})
         self.turn, self.unanswered = self.turn + 1, offers
@@ -226,7 +240,7 @@ class Node:
         event = push.event
         if not self._is_sound(push) or push.hops < 1:
             return []  # nobody who keeps the rules sends this
-        if not self._knows(event.id):
+        if not self.knows(event.id):
             return self._accept(event, sender, push, now)
         kept = self.kept.get(event.id)
         if kept is None:
@@ -254,27 +268,95 @@ class Node:
             shown[sender.id] = None
             if not push.asked:
                 self.trees.welcome(sender.id, push.topics)
-        kept = self.kept[event.id] = Kept(event, push.hops, now - push.age, not push.asked, push.topics, shown)
+        targets = self.trees.targets(followed, shown)
+        sent = dict.fromkeys(targets)
+        kept = self.kept[event.id] = Kept(event, push.hops, now - push.age, not push.asked, push.topics, shown, sent)
         self.kept_bytes += len(event.payload)
-        while len(self.kept) > MOST_KEPT or self.kept_bytes > MOST_KEPT_BYTES:
-            self._drop(next(iter(self.kept)))
-        large = len(event.payload) >= self.settings.large
-        if large and wanted is not None:  # who has it, too, may be about to send it
+        self._make_room()
+        if wanted is not None and len(event.payload) >= self.settings.large:  # who has it, too, may be about to send it
             others = (each for each in wanted.advertisers.values() if each != sender)
             effects += [Send(each, Spare((event.id,), ())) for each in others]
-        targets = self.trees.targets(followed, shown)
-        leading = _leading(event) if targets else 0
+        if targets:
+            effects += self._spread(kept, targets, asked=push.asked, now=now)
+        if _is_left_out(followed, kept):
+            if not self.pending:
+                effects.append(SetTimer(self.settings.gather, Advertise()))
+            self.pending[event.id] = None
+        return effects
+
+    def _spread(self, kept: Kept, targets: Around, *, asked: bool, now: float) -> list[Effect]:
+        """Over links that are eager: as it is, or offered where others may have been faster."""
+        event, effects = kept.event, list[Effect]()
+        large, leading = len(event.payload) >= self.settings.large, _leading(event)
         for contact, topics in targets.values():
-            offered = ((event.id, tuple(topics)),)
-            if push.asked or leading not in topics:  # some of them may have it by now, from others
-                effects.append(Send(contact, Have(offered, alone=True)))
+            if asked or leading not in topics:  # some of them may have it by now, from others
+                effects.append(Send(contact, Have(((event.id, tuple(topics)),), alone=True)))
+                continue
+            if large:  # time to say that it has it
+                effects.append(Send(contact, Have(((event.id, tuple(topics)),))))
+            effects.append(Send(contact, _passed_on(kept, topics, now, asked=False)))
+        return effects
+
+    # Several events together
+
+    def _burst(self, sender: Contact, burst: Burst, now: float) -> list[Effect]:
+        """As so many pushes that were not asked for, where they differ in nothing else."""
+        topic = burst.topic
+        if not _is_sound(burst, self.settings.keep) or self.neighbours(topic) is None:
+            return []
+        wanted, effects, copies, fresh = self.asking.wanted, list[Effect](), list[int](), list[Event]()
+        for event in burst.events():
+            if self.knows(event.id):
+                copies.append(event.id)
+            elif event.id in wanted:  # others have it, too
+                effects += self._accept(event, sender, Push(event, (topic,), burst.hops, False, burst.age), now)
             else:
-                effects += [Send(contact, Have(offered))] if large else []  # time to say that it has it
-                effects.append(Send(contact, _passed_on(kept, topics, now, asked=False)))
-            kept.sent[contact.id] = None
-        if not self.pending:
-            effects.append(SetTimer(self.settings.gather, Advertise()))
-        self.pending[event.id] = None
+                fresh.append(event)
+        if copies:
+            effects += self._doubled(sender, topic, copies)
+        if fresh:
+            self.trees.welcome(sender.id, (topic,))
+            effects += self._accept_all(topic, fresh, sender, burst.hops, now - burst.age, now)
+        return effects
+
+    def _doubled(self, sender: Contact, topic: int, copies: list[int]) -> list[Effect]:
+        """One link too many, where the first copies came by themselves on the same topic."""
+        effects: list[Effect] = []
+        spared: list[int] = []
+        for event in copies:
+            kept = self.kept.get(event)
+            if kept is not None:
+                effects += _showed(kept, sender)
+                spared += [event] if kept.pushed and topic in kept.topics else []
+        if spared and sender.id in (self.neighbours(topic) or ()):
+            self.trees.prune(sender.id, (topic,))
+            effects.append(Send(sender, Spare(tuple(spared), (topic,))))
+        return effects
+
+    def _accept_all(
+        self, topic: int, events: list[Event], sender: Contact | None, hops: int, at: float, now: float
+    ) -> list[Effect]:
+        """As `_accept`, for events on one topic that nobody else is known to have."""
+        near = self.neighbours(topic) or {}
+        first: dict[int, None] = {} if sender is None else {sender.id: None}
+        targets = [near[node] for node in self.trees.eager.get(topic, ()) if node in near and node not in first]
+        sent = dict.fromkeys([contact.id for contact in targets])
+        effects: list[Effect] = [Deliver(event, hops) for event in events] if hops else []
+        kept, seen, topics = self.kept, self.seen, (topic,)
+        for event in events:
+            seen[event.id] = now
+            kept[event.id] = Kept(event, hops, at, True, topics, first, sent)
+            self.kept_bytes += len(event.payload)
+        while len(seen) > MOST_SEEN:
+            seen.popitem(last=False)
+        self._make_room()
+        if targets:
+            burst = _together(topic, events, hops + 1, max(0.0, now - at))
+            effects += [Send(contact, burst) for contact in targets]
+        if len(first) + len(sent) < len(near):
+            if not self.pending:
+                effects.append(SetTimer(self.settings.gather, Advertise()))
+            self.pending.update([(event.id, None) for event in events])
         return effects
 
     # What can be had, and from whom
@@ -333,9 +415,10 @@ class Node:
         for event in dict.fromkeys(want.ids[:MOST_IDS]):
             kept = self.kept.get(event)
             around = self._around(kept.event).get(sender.id) if kept is not None else None
-            if kept is None or around is None or kept.answers.get(sender.id, 0) >= self.settings.tries:
+            answers = kept.answers or {} if kept is not None else {}
+            if kept is None or around is None or answers.get(sender.id, 0) >= self.settings.tries:
                 continue  # not for it, or it has had its share
-            kept.answers[sender.id] = kept.answers.get(sender.id, 0) + 1
+            kept.answers = answers | {sender.id: answers.get(sender.id, 0) + 1}
             effects.append(Send(sender, _passed_on(kept, around[1], now, asked=True)))
         return effects
 
@@ -357,35 +440,71 @@ class Node:
     def _is_near(self, node: Contact, topics: Iterable[int]) -> bool:
         return any(node.id in (self.neighbours(topic) or ()) for topic in topics)
 
-    def _knows(self, event: int) -> bool:
-        return event in self.seen or event in self.kept
-
     def _is_sound(self, push: Push) -> bool:
         """Whether a node that keeps the rules could have sent it."""
-        event = push.event
-        sized = len(event.payload) <= MOST_PAYLOAD and 1 <= len(event.topics) <= MOST_TOPICS
-        tagged = len(push.topics) <= MOST_TOPICS and all(topic in event.topics for topic in push.topics)
-        sized = sized and len(event.content) <= MOST_ATTRIBUTES
-        return sized and tagged and 0 <= push.age < self.settings.keep
+        event, topics = push.event, push.event.topics
+        return (
+            len(event.payload) <= MOST_PAYLOAD
+            and 1 <= len(topics) <= MOST_TOPICS
+            and len(event.content) <= MOST_ATTRIBUTES
+            and (push.topics == topics or (len(push.topics) <= MOST_TOPICS and all(t in topics for t in push.topics)))
+            and 0 <= push.age < self.settings.keep
+        )
 
     def _remember(self, event: int, now: float) -> None:
         self.seen[event] = now
         if len(self.seen) > MOST_SEEN:
             self.seen.popitem(last=False)
 
+    def _make_room(self) -> None:
+        while len(self.kept) > MOST_KEPT or self.kept_bytes > MOST_KEPT_BYTES:
+            event, kept = self.kept.popitem(last=False)
+            self.kept_bytes -= len(kept.event.payload)
+            self.pending.pop(event, None)
+
     def _drop(self, event: int) -> None:
         self.kept_bytes -= len(self.kept.pop(event).event.payload)
         self.pending.pop(event, None)
+
+
+def _is_sound(burst: Burst, keep: float) -> bool:
+    """Whether a node that keeps the rules could have sent it."""
+    return (
+        1 <= len(burst.ids) == len(burst.payloads) <= MOST_TOGETHER
+        and len(set(burst.ids)) == len(burst.ids)
+        and sum(map(len, burst.payloads)) <= TOGETHER_BYTES
+        and burst.hops >= 1
+        and 0 <= burst.age < keep
+    )
+
+
+def _together(topic: int, events: list[Event], hops: int, age: float) -> Push | Burst:
+    if len(events) == 1:
+        return Push(events[0], (topic,), hops, False, age)
+    ids, payloads = tuple([event.id for event in events]), tuple([event.payload for event in events])
+    return Burst(topic, events[0].publisher, ids, payloads, hops, age)
 
 
 def _passed_on(kept: Kept, topics: Iterable[int], now: float, *, asked: bool) -> Push:
     return Push(kept.event, tuple(topics), kept.hops + 1, asked, max(0.0, now - kept.at))
 
 
+def _is_left_out(followed: dict[int, dict[int, Contact]], kept: Kept) -> bool:
+    """Whether some neighbour is neither known to have an event nor sent it."""
+    shown, sent = kept.shown, kept.sent
+    for neighbours in followed.values():
+        for node in neighbours:
+            if node not in shown and node not in sent:
+                return True
+    return False
+
+
 def _showed(kept: Kept, node: Contact) -> list[Effect]:
     """A node has shown that it has an event: what is still on its way there need not go."""
-    under_way = node.id not in kept.shown and (node.id in kept.sent or node.id in kept.answers)
-    kept.shown[node.id] = None
+    if node.id in kept.shown:
+        return []
+    under_way = node.id in kept.sent or node.id in (kept.answers or ())
+    kept.shown = {**kept.shown, node.id: None}
     return [Recall(node, Push.kind, kept.event.id)] if under_way else []
 
 

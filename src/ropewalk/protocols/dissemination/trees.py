@@ -36,6 +36,8 @@ class Trees:
     def welcome(self, sender: int, topics: Iterable[int]) -> None:
         """A link has brought an event by itself: it is eager at the other end, so it is here."""
         for topic in topics:
+            if sender in self.eager.get(topic, ()) and not self.missed.get(topic):
+                continue  # as most do
             if sender in (self.neighbours(topic) or ()):
                 self._grow(topic, sender)
                 self.missed[topic] = 0

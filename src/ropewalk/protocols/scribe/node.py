@@ -159,6 +159,10 @@ class Node:
         there = grown.by_topic.keys() - set(grown.orphans()) if self.rings()[-1].place is not None else set()
         return len(self.topics.keys() - there), 0
 
+    def has_had(self, event: int) -> bool:
+        """See `contract.Lasting`."""
+        return event in self.events.seen
+
     def unheard(self) -> dict[int, float]:
         """See `contract.Lasting`."""
         return self.events.unheard()
@@ -186,7 +190,8 @@ class Node:
             case Unsubscribe():
                 return self._unsubscribe(command.topic, now)
             case Publish():
-                return self.events.publish(command.event, now)
+                events = (command.event, *command.more)
+                return [effect for event in events for effect in self.events.publish(event, now)]
             case Leave():
                 return self._leave(now)
             case Refuse():

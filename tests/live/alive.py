@@ -1,7 +1,7 @@
 """Real nodes on loopback, and how to wait for them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from functools import wraps
 from typing import Any
 
@@ -52,6 +52,13 @@ async def read(subscription: Subscription, count: int) -> list[Event]:
     return [await anext(subscription) for _ in range(count)]
 
 
+async def publish_apart(node: Node, payloads: Iterable[bytes], topics: list[str]) -> None:
+    """Each as an event of its own: what is published in one turn of the loop travels together."""
+    for payload in payloads:
+        await node.publish(payload, topics)
+        await asyncio.sleep(0)
+
+
 async def settled(*nodes: Node, topic: int | None = None) -> None:
     """Until nodes are in touch with all others; on a topic, until each has a neighbour there."""
     for node in nodes:
@@ -65,4 +72,16 @@ def neighbours(node: Node, topic: int) -> dict[int, Any]:
     return node.driver.machine.neighbours.around(topic) or {}  # type: ignore[attr-defined]
 
 
-__all__ = ["LIVE", "LONG", "Node", "Options", "alive", "alive_for", "eventually", "neighbours", "read", "settled"]
+__all__ = [
+    "LIVE",
+    "LONG",
+    "Node",
+    "Options",
+    "alive",
+    "alive_for",
+    "eventually",
+    "neighbours",
+    "publish_apart",
+    "read",
+    "settled",
+]

@@ -44,7 +44,7 @@ def test_an_event_can_be_signed_and_nothing_of_it_changed() -> None:
     event = signed(ann, (2, 3), b"said", 5_000_000)
     letter = unseal(event.payload)
     assert letter is not None
-    assert (letter.said, letter.at) == (b"said", 5_000_000)
+    assert (letter.said, letter.at) == ((b"said",), 5_000_000)
     assert letter.is_genuine(event)
     other = signed(ann, (2, 3), b"said", 5_000_001)
     assert other.id != event.id
@@ -77,7 +77,7 @@ def test_an_unsigned_event_is_genuine_of_nobody_and_has_no_id_of_a_signed_one() 
     event = sealed(ann, (2,), b"said", (1 << 63) - 1)
     letter = unseal(event.payload)
     assert letter is not None
-    assert (letter.said, letter.public) == (b"said", None)
+    assert (letter.said, letter.public) == ((b"said",), None)
     assert not letter.is_genuine(event)
     assert letter.is_in_place(event)
     assert not letter.is_in_place(signed(ann, (2,), b"said", 1))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from alive import LIVE, Node, Options, alive, eventually, neighbours, read, settled
+from alive import LIVE, Node, Options, alive, eventually, neighbours, publish_apart, read, settled
 from ropewalk.engines.live import gate
 from ropewalk.engines.live.api import NotRunningError
-from ropewalk.engines.live.envelope import MOST_SAID, sealed, signed
+from ropewalk.engines.live.envelope import MOST_SAID, TOGETHER_BYTES, sealed, signed
 from ropewalk.engines.live.identity import Identity, topic_of
 from ropewalk.engines.live.outgoing import UndeliverableError
 from ropewalk.engines.live.subscriptions import SlowConsumerError, Subscription, WhenFull
@@ -114,6 +114,60 @@ async def test_a_mebibyte_is_carried_and_more_is_refused() -> None:
             await nodes[0].publish(bytes(MOST_SAID + 1), ["news"])
 
 
+# What is published together
+
+
+@alive
+async def test_what_is_published_in_one_breath_travels_as_one_event_and_comes_as_many() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        mine, others = a.subscribe("news"), b.subscribe("news")
+        await settled(a, b, topic=NEWS)
+        seen = len(a.driver.machine.events.seen)  # type: ignore[attr-defined]
+        names = [await a.publish(payload, ["news"]) for payload in HUNDRED]
+        here, there = await read(mine, 100), await read(others, 100)
+        for events in (here, there):
+            assert [event.payload for event in events] == HUNDRED
+            assert [event.id for event in events] == names
+        assert len({*names}) == 100
+        assert len(a.driver.machine.events.seen) == seen + 1  # type: ignore[attr-defined]
+        assert a.counts["published"] == b.counts["delivered"] == 100
+
+
+@alive
+async def test_what_is_on_other_topics_or_too_large_travels_by_itself_and_in_order() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        a.subscribe("news", "sport", when_full="drop-oldest")
+        events = b.subscribe("news", "sport")
+        await settled(a, b, topic=NEWS)
+        await settled(a, b, topic=SPORT)
+        large = bytes(TOGETHER_BYTES)
+        said = [(b"1", "news"), (b"2", "news"), (large, "news"), (b"3", "news"), (b"4", "sport"), (b"5", "news")]
+        for payload, topic in said:
+            await a.publish(payload, [topic])
+        got = await read(events, len(said))
+        assert {(event.payload, event.topics[0]) for event in got} == {*said}
+        parcels = {event.id.partition(".")[0] for event in got}
+        assert len(parcels) == len(said) - 1
+
+
+@alive
+async def test_what_is_published_just_before_leaving_or_following_no_longer_still_goes() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        mine, events = a.subscribe("news"), b.subscribe("news")
+        await settled(a, b, topic=NEWS)
+        await a.publish(b"before", ["news"])
+        await mine.close()
+        again = a.subscribe("news")
+        await settled(a, b, topic=NEWS)
+        await a.publish(b"last", ["news"])
+        await a.leave()
+        assert {event.payload for event in await read(events, 2)} == {b"before", b"last"}
+        await again.close()
+
+
 # Slow readers
 
 
@@ -126,8 +180,7 @@ async def unread(stack: AsyncExitStack, when_full: WhenFull) -> Subscription:
     events = b.subscribe("news", buffer=5, when_full=when_full)
     a.subscribe("news")
     await settled(a, b, topic=NEWS)
-    for payload in HUNDRED:
-        await a.publish(payload, ["news"])
+    await publish_apart(a, HUNDRED, ["news"])
     return events
 
 
@@ -370,8 +423,7 @@ async def test_what_waits_for_one_slow_reader_holds_up_no_other_and_goes_with_it
         a.subscribe("news", "sport", when_full="drop-oldest")
         await settled(a, b, topic=NEWS)
         await settled(a, b, topic=SPORT)
-        for number in range(4):
-            await a.publish(b"%d" % number, ["news", "sport"])
+        await publish_apart(a, HUNDRED[:4], ["news", "sport"])
         await eventually(lambda: b.gate._waiting)
         assert len(await read(one, 1)) == 1
         await one.close()  # with all that waits for it
@@ -391,8 +443,7 @@ async def test_who_closes_a_full_subscription_holds_up_nobody_any_more() -> None
         slow, other = b.subscribe("news", buffer=1), b.subscribe("sport")
         await settled(a, b, topic=NEWS)
         await settled(a, b, topic=SPORT)
-        for number in range(4):
-            await a.publish(b"%d" % number, ["news", "sport"])
+        await publish_apart(a, HUNDRED[:4], ["news", "sport"])
         await eventually(lambda: b.gate.counts.get("no room yet"))
         await slow.close()
         assert {event.payload for event in await read(other, 4)} == {b"0", b"1", b"2", b"3"}

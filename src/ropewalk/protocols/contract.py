@@ -205,7 +205,6 @@ class Publish:
     """Get an event to all who follow one of its topics."""
 
     event: Event
-    more: tuple[Event, ...] = ()  # on the same topics, at the same moment: who publishes many can say so
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import IO, Self
 
 from ropewalk.engines.live.connection import Ending
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.envelope import MOST_SAID
+from ropewalk.engines.live.envelope import MOST_SAID, MOST_TOGETHER, name_of, unseal
 from ropewalk.engines.live.gate import Banned, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
@@ -80,7 +80,7 @@ class Node:
         for address in self.bootstrap:
             place(address)
         self.identity = identity_of(self.options)
-        self._outgoing = Outgoing(self.identity, self._publish, sign=self.options.sign)
+        self._outgoing = Outgoing(self.identity, self._say, sign=self.options.sign)
         self._readers = Readers()
         self._cutting = Cutting(self.options.protocol, self.options.settings)
         self._judges: dict[int, Judge] = {}  # by topic: who validates
@@ -282,8 +282,8 @@ class Node:
             self._judges.pop(topic_of(topic), None)
             return
 
-        def judge(_: int, event: contract.Event) -> "Verdict | Awaitable[Verdict]":
-            return validator(Event(event, 0, (topic,)))
+        def judge(event: contract.Event, said: bytes, place: int) -> "Verdict | Awaitable[Verdict]":
+            return validator(Event(event, said, 0, (topic,), place))
 
         self._judges[topic_of(topic)] = judge
 
@@ -312,7 +312,7 @@ class Node:
         payload = bytes(payload)
         if len(payload) > MOST_SAID:
             raise UsageError(f"an event of {len(payload)} bytes is too large: {MOST_SAID} are carried at the most.")
-        return f"{await self.publish_on(payload, named, said.content if said is not None else ()):016x}"
+        return await self.publish_on(payload, named, said.content if said is not None else ())
 
     def _named(self, topics: tuple[str, ...]) -> dict[int, str]:
         """Topics by id; to be read only."""
@@ -325,7 +325,7 @@ class Node:
         self._names[topics] = named
         return named
 
-    async def publish_on(self, payload: bytes, topics: dict[int, str], content: Content = ()) -> int:
+    async def publish_on(self, payload: bytes, topics: dict[int, str], content: Content = ()) -> str:
         """As `publish`, with ids of topics."""
         follows = self.driver.machine.follows
         if self._joining is not None and not self.joined.is_set() and not all(map(follows, topics)):
@@ -340,30 +340,34 @@ class Node:
         if self.transport.slow:
             await self._room()
         self._must_run()
-        event = self._outgoing.event(tuple(topics), payload, content)
-        strange = [topic for topic in topics if not follows(topic)]
+        ids, strange = tuple(topics), [topic for topic in topics if not follows(topic)]
         self.counts["published"] += 1
-        self.published(event)
-        self._readers.hand_out(event, 0)  # whoever subscribed at this very node
-        if strange:
-            await self._get_in(event, {topic: topics[topic] for topic in strange})
-        elif self._outgoing.put(event):
+        if strange or content or self.options.sign:
+            event = self._outgoing.event(ids, payload, content)
+            await self._get_in(event, payload, {topic: topics[topic] for topic in strange})
+            return name_of(event.id)
+        event, place = self._outgoing.join(ids, payload)
+        self._readers.hand_out(event, (payload,), 0, place)
+        if place == MOST_TOGETHER - 1:
             await asyncio.sleep(0)  # others have a turn
-        return event.id
+        return name_of(event.id, place)
 
-    async def _get_in(self, event: contract.Event, topics: dict[int, str]) -> None:
-        """Publish on topics that are not followed here: members must be found, and say that they have it."""
+    async def _get_in(self, event: contract.Event, payload: bytes, topics: dict[int, str]) -> None:
+        """Publish an event by itself. On topics that are not followed here members must be found, and say that they have it."""
         with self._outgoing.confirming(event, topics) as confirming:
-            self.driver.tell(Publish(event))
-            await asyncio.wait(confirming.values())
+            self._say(event)
+            self._readers.hand_out(event, (payload,), 0)
+            if confirming:
+                await asyncio.wait(confirming.values())
         failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
         if event.content and UNWANTED in failed.values():
             self.counts["unwanted"] += 1  # no fault: who wants something else is not known to who publishes
         elif failed:
             raise UndeliverableError(failed)
 
-    def _publish(self, events: list[contract.Event]) -> None:
-        self.driver.tell(Publish(events[0], tuple(events[1:])))
+    def _say(self, event: contract.Event) -> None:
+        self.published(event)
+        self.driver.tell(Publish(event))
 
     # What the driver tells
 
@@ -372,8 +376,10 @@ class Node:
         self.came_again(event)
 
     def _deliver(self, deliver: Deliver) -> None:
-        self.counts["delivered"] += 1
-        self._readers.hand_out(deliver.event, deliver.hops)
+        letter = unseal(deliver.event.payload)
+        assert letter is not None  # the gate has seen to that
+        self.counts["delivered"] += len(letter.said) - letter.said.count(None)
+        self._readers.hand_out(deliver.event, letter.said, deliver.hops)
         self.delivered(deliver.event, deliver.hops)
 
     def _report(self, report: Report) -> None:

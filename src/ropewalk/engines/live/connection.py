@@ -22,7 +22,6 @@ from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError,
 from ropewalk.engines.live.identity import id_of, key_in
 from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
-from ropewalk.protocols.dissemination.messages import Burst
 
 AT_ONCE = 65_536  # ours, bytes: handed to the system at a time; what waits beyond it can still be overtaken
 TCP_NOTSENT_LOWAT = 25  # of Linux; Python names it from 3.12 on
@@ -204,10 +203,7 @@ class Connection(asyncio.Protocol):
             self.lanes.put(TOPICS, fresh)
         sent = True
         if kind in self.owner.codec.carriers:
-            if isinstance(message, Burst):
-                sent = self.lanes.put_event(message.topic, kind, body, message.ids[0], len(message.ids))
-            else:
-                sent = self.lanes.put_event(message.topics[0], kind, body, cast("Carrier", message).event.id)
+            sent = self.lanes.put_event(message.topics[0], kind, body, cast("Carrier", message).event.id)
             if self.lanes.event_bytes > AT_ONCE and not self.full_since:
                 self.full_since = self.loop.time()
                 self.room.clear()

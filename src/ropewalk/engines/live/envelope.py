@@ -1,5 +1,8 @@
 """What a published event looks like inside: what somebody had to say, and a signature if its publisher gave one.
 
+Small things that somebody says in one breath on the same topics are a parcel: one event to all who pass it on, and as many to who
+subscribed. What an event costs at each node on its way does not depend on how much is in it.
+
 The signature is over the event's topics, what is said, also by name, and when. The id of a signed event is a hash of the same and of the
 key, so nobody can pass anything else off under it; ids of signed events and of others never meet. Whose it is, is a hash of the
 key: the publisher that the event names must be the one whose key it is. What was signed long ago is not taken: ids are forgotten after
@@ -7,8 +10,11 @@ a while, and it could come again.
 """
 
 import json
-from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from ropewalk.engines.live.identity import KEY_BYTES, Identity, id_of
 from ropewalk.engines.live.identity import is_signed as is_by
@@ -16,20 +22,26 @@ from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Event, quick
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 
-PLAIN, SIGNED = b"\0", b"\1"
+PLAIN, SIGNED, PARCEL = b"\0", b"\1", b"\2"
 SIGNED_IDS = 1 << 62  # the ids of signed events from here on, those of others below
 TIME_BYTES, SIGNATURE_BYTES = 8, 64
 ENVELOPE = 1 + KEY_BYTES + TIME_BYTES + SIGNATURE_BYTES
 MOST_SAID = MOST_PAYLOAD - ENVELOPE  # bytes: the most that an event can say
 # ours, seconds: between when an event was signed and the clock of who gets it; ids are known for longer, and events kept for less
 STALE = 600.0
+MOST_TOGETHER = 128  # ours: things said in one parcel
+TOGETHER_BYTES = 12_288  # ours: of all of them, so that a parcel is one frame, and holds up nothing
+
+
+Said = tuple[bytes | None, ...]
+"""One thing, or several that were said together; None where somebody on the way has left one out."""
 
 
 @quick
 class Letter:
     """What is in an envelope."""
 
-    said: bytes
+    said: Said
     public: bytes | None = None  # the key by which it is signed; None if it is not
     at: int = 0  # when, in microseconds since 1970
     signature: bytes = b""
@@ -42,7 +54,8 @@ class Letter:
         """Whether whoever published the event has signed it. Takes a tenth of a millisecond or two."""
         if self.public is None or id_of(self.public) != event.publisher:
             return False
-        text = _text(event.topics, self.at, self.said, event.content)
+        said = self.said[0] or b""
+        text = _text(event.topics, self.at, said, event.content)
         return event.id == _signed_id(self.public, text) and is_by(text, self.signature, self.public)
 
     def is_stale(self, now: float) -> bool:
@@ -50,14 +63,14 @@ class Letter:
         return self.public is not None and abs(now - self.at / 1e6) > STALE
 
 
+def name_of(event: int, place: int = 0) -> str:
+    """What somebody said is called so: the event's id, and which of several things it is."""
+    return f"{event:016x}.{place}" if place else f"{event:016x}"
+
+
 def is_signed(event: Event) -> bool:
     """Whether it is one that was let in because of its signature: others cannot have such an id."""
     return event.id >= SIGNED_IDS
-
-
-def said_in(payload: bytes) -> bytes:
-    """What somebody had to say, of a payload that a node has sealed."""
-    return payload[1:] if payload[:1] == PLAIN else payload[ENVELOPE:]
 
 
 def is_plain(event: Event) -> bool:
@@ -65,14 +78,19 @@ def is_plain(event: Event) -> bool:
     return event.payload[:1] == PLAIN and event.id < SIGNED_IDS
 
 
-def is_all_plain(ids: Iterable[int], payloads: Iterable[bytes]) -> bool:
-    """The same of several."""
-    return max(ids, default=0) < SIGNED_IDS and {payload[:1] for payload in payloads} <= {PLAIN}
-
-
 def sealed(publisher: Identity, topics: tuple[int, ...], said: bytes, number: int, content: Content = ()) -> Event:
     """An event as it is sent, unsigned. `number` is nobody else's."""
     return Event(number % SIGNED_IDS, publisher.id, topics, PLAIN + said, content)
+
+
+def parcel(publisher: Identity, topics: tuple[int, ...], said: list[bytes], number: int) -> Event:
+    """Several things that are said together, as one event, unsigned."""
+    return Event(number % SIGNED_IDS, publisher.id, topics, PARCEL + _ENCODER.encode(said))
+
+
+def thinned(event: Event, said: Said) -> Event:
+    """A parcel with less in it: all else keeps its place, and so its name."""
+    return Event(event.id, event.publisher, event.topics, PARCEL + _ENCODER.encode(said), event.content)
 
 
 def signed(publisher: Identity, topics: tuple[int, ...], said: bytes, at: int, content: Content = ()) -> Event:
@@ -85,12 +103,25 @@ def signed(publisher: Identity, topics: tuple[int, ...], said: bytes, at: int, c
 def unseal(payload: bytes) -> Letter | None:
     """What is in a payload; None if that is nothing that a node has sealed."""
     if payload[:1] == PLAIN:
-        return Letter(payload[1:])
+        return Letter((payload[1:],))
+    if payload[:1] == PARCEL:
+        return _opened(payload)
     if payload[:1] != SIGNED or len(payload) < ENVELOPE:
         return None
     time_at, signature_at = 1 + KEY_BYTES, 1 + KEY_BYTES + TIME_BYTES
     at = int.from_bytes(payload[time_at:signature_at], "big")
-    return Letter(payload[ENVELOPE:], payload[1:time_at], at, payload[signature_at:ENVELOPE])
+    return Letter((payload[ENVELOPE:],), payload[1:time_at], at, payload[signature_at:ENVELOPE])
+
+
+def _opened(payload: bytes) -> Letter | None:
+    try:
+        return Letter(_DECODER.decode(memoryview(payload)[1:]))
+    except msgspec.MsgspecError:
+        return None
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(Annotated[tuple[bytes | None, ...], Meta(min_length=1, max_length=MOST_TOGETHER)])
 
 
 def _text(topics: tuple[int, ...], at: int, said: bytes, content: Content) -> bytes:

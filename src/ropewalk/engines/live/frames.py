@@ -117,10 +117,9 @@ class CountFrames(Protocol):
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
-    """An event that is too large for one frame and waits to be sent, or the rest of it; or several that go together."""
+    """An event that is too large for one frame and waits to be sent, or the rest of it."""
 
     rest: memoryview
-    events: int
     stream: int | None = None  # once some pieces are sent, and others are not
 
 
@@ -149,11 +148,8 @@ class Lanes:
         self._control.append(frame(kind, body))
         self.control_bytes += len(body) + HEADER
 
-    def put_event(self, topic: int, kind: int, body: bytes, event: int, events: int = 1) -> bool:
-        """Send this when it is its turn, unless it waits already; False if there is no room for it.
-
-        `event` is the first of so many `events`.
-        """
+    def put_event(self, topic: int, kind: int, body: bytes, event: int) -> bool:
+        """Send this when it is its turn, unless it waits already; False if there is no room for it."""
         lane = self._by_topic.get(topic)
         key = (kind, event)
         if lane is not None and key in lane:
@@ -164,7 +160,7 @@ class Lanes:
         self.event_bytes += size
         if lane is None:
             lane = self._by_topic[topic] = OrderedDict()
-        lane[key] = body if size <= PIECE_BYTES and events == 1 else _Waiting(memoryview(body), events)
+        lane[key] = body if size <= PIECE_BYTES else _Waiting(memoryview(body))
         return True
 
     def recall(self, kind: int, event: int) -> bool:
@@ -201,7 +197,7 @@ class Lanes:
                 self.event_bytes -= len(waiting)
                 counted[0] += 1
             else:
-                counted[0] += waiting.events if waiting.stream is None else 0
+                counted[0] += waiting.stream is None
                 cut = self._cut(key[0], waiting)
                 if waiting.rest:
                     lane[key] = waiting
@@ -221,16 +217,14 @@ class Lanes:
         """Whose turn it is: a topic, and what waits there."""
         for topic, lane in self._by_topic.items():
             waiting = next(iter(lane.values())) if len(self._streams) >= MOST_STREAMS else b""
-            if isinstance(waiting, bytes) or waiting.stream is not None or len(waiting.rest) <= PIECE_BYTES:
+            if isinstance(waiting, bytes) or waiting.stream is not None:
                 return topic, lane
         raise AssertionError("as many large messages as there may be are under way, and none of them waits")
 
     def _cut(self, kind: int, waiting: _Waiting) -> bytes:
-        """The next frame of it."""
+        """The next piece of it."""
         piece, waiting.rest = waiting.rest[:PIECE_BYTES], waiting.rest[PIECE_BYTES:]
         self.event_bytes -= len(piece)
-        if waiting.stream is None and not waiting.rest:
-            return frame(kind, bytes(piece))
         stream = self._stream_of(waiting)
         return frame(PIECE, _piece_header(stream, kind, MORE if waiting.rest else LAST) + piece)
 

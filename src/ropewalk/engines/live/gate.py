@@ -21,17 +21,19 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
 
-from ropewalk.engines.live.envelope import Letter, is_all_plain, is_plain, unseal
+from ropewalk.engines.live.envelope import Letter, is_plain, thinned, unseal
 from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Carrier, Contact, Event
-from ropewalk.protocols.dissemination.messages import Burst, Have, Inject, Push
+from ropewalk.protocols.dissemination.messages import Have, Inject, Push
 
 Verdict = Literal["accept", "ignore", "reject"]
 """Let it in; leave it out; leave it out and count it against whoever sent it."""
-Judge = Callable[[int, Event], "Verdict | Awaitable[Verdict]"]
-"""What somebody says about an event on a topic."""
+Judge = Callable[[Event, bytes, int], "Verdict | Awaitable[Verdict]"]
+"""What somebody says about one of the things that an event says, in which place."""
 
 Outcome = Verdict | Literal["forged"]
+Outcomes = tuple[Outcome, ...]
+"""Of each thing that an event says, or one of all of them."""
 Seconds = Callable[[], float]
 
 MOST_JUDGED = 65_536  # ours: verdicts that are remembered, as many as ids of events are
@@ -45,6 +47,7 @@ BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent w
 MOST_BANNED = 1024  # ours: of those
 MOST_COPIES = 64  # ours: of an event that is being judged
 MOST_REJECTERS = 4096  # ours: neighbours of whom that is counted; to hang up does not help
+ACCEPTED: Outcomes = ("accept",)
 MOST_AT_WORK = 1024  # ours: events that are being judged; more are left out, and asked for again
 log = logging.getLogger(__name__)
 
@@ -80,12 +83,12 @@ class Gate:
     ) -> None:
         self.let_in, self.refuse, self.send_away, self.clock = let_in, refuse, send_away, clock
         self.judges = {} if judges is None else judges  # by topic
-        self.carriers = frozenset(carriers)  # all messages with one event in them
+        self.carriers = frozenset(carriers)  # all messages with an event in them
         self.came_again: Callable[[int], None] = lambda _: None  # told of events that had come before
         self.has_had: Callable[[int], bool] = lambda _: False  # whether an event has come before
         self.is_full: Callable[[tuple[int, ...], Content], bool] = lambda *_: False  # whether who reads it has no room
         self.counts: dict[str, int] = {}  # of what was not let in, by why
-        self._verdicts: OrderedDict[bytes, Outcome] = OrderedDict()  # MOST_JUDGED
+        self._verdicts: OrderedDict[bytes, Outcomes] = OrderedDict()  # MOST_JUDGED
         self._held: dict[int, deque[tuple[Contact, Push]]] = {}  # by a topic whose reader is slow; MOST_HELD_BYTES
         self._waiting: set[int] = set()  # the events in there
         self._held_bytes = 0
@@ -98,9 +101,7 @@ class Gate:
 
     def receive(self, sender: Contact, message: Any) -> None:
         """A message has come."""
-        if type(message) is Burst:
-            self._together(sender, message)
-        elif type(message) in self.carriers:
+        if type(message) in self.carriers:
             event = message.event
             self._note(event.id)
             if self.judges or not is_plain(event) or self.is_full(event.topics, event.content):
@@ -112,29 +113,21 @@ class Gate:
         else:
             self.let_in(sender, message)
 
-    def _together(self, sender: Contact, burst: Burst) -> None:
-        """Several events: let in as they came, unless one of them has to be looked at."""
-        for id_ in burst.ids:
-            self._note(id_)
-        known = is_all_plain(burst.ids, burst.payloads) and burst.topic not in self.judges
-        if known and not self.is_full((burst.topic,), ()):
-            self.let_in(sender, burst)
-        elif len(burst.ids) == len(burst.payloads):
-            for event in burst.events():
-                self._carried(sender, Push(event, (burst.topic,), burst.hops, False, burst.age))
-
     def _note(self, event: int) -> None:
         if self.has_had(event):
             self.came_again(event)
 
     def _carried(self, sender: Contact, message: Carrier) -> None:
         event = message.event
-        if is_plain(event) and not (self.judges and any(topic in self.judges for topic in event.topics)):
-            self._decided(sender, message, "accept")
+        if is_plain(event) and not self._has_judge(event):
+            self._decided(sender, message, ACCEPTED)
             return
         letter = unseal(event.payload)
         if letter is None or not letter.is_in_place(event):
-            self._decided(sender, message, "forged")
+            self._decided(sender, message, ("forged",))
+            return
+        if letter.public is None and not self._has_judge(event):  # a parcel
+            self._decided(sender, message, ACCEPTED)
             return
         key = _known_by(event)
         verdict = self._verdicts.get(key)
@@ -179,47 +172,63 @@ class Gate:
             task.cancel()
         await asyncio.gather(*working, return_exceptions=True)
 
+    def _has_judge(self, event: Event) -> bool:
+        return bool(self.judges) and any(topic in self.judges for topic in event.topics)
+
     async def _judge(self, key: bytes, sender: Contact, message: Carrier, letter: Letter) -> None:
         event = message.event
         genuine = letter.public is None or await asyncio.to_thread(letter.is_genuine, event)
-        verdict: Outcome = "accept" if genuine else "forged"
+        verdicts: Outcomes = ACCEPTED if genuine else ("forged",)
         if genuine and letter.is_stale(self.clock()):
-            verdict = "ignore"
-        for topic in event.topics:
-            judge = self.judges.get(topic)
-            if judge is not None and verdict == "accept":
-                verdict = await self._asked(judge, topic, event)
-        self._verdicts[key] = verdict
+            verdicts = ("ignore",)
+        if verdicts == ACCEPTED:
+            verdicts = tuple([await self._asked(event, said, place) for place, said in enumerate(letter.said)])
+        self._verdicts[key] = verdicts
         if len(self._verdicts) > MOST_JUDGED:
             self._verdicts.popitem(last=False)
         del self._at_work[key]
         for who, copy in [(sender, message), *self._copies.pop(key, [])]:
-            self._decided(who, copy, verdict)
+            self._decided(who, copy, verdicts)
 
-    async def _asked(self, judge: Judge, topic: int, event: Event) -> Verdict:
-        try:
-            said = judge(topic, event)
-            verdict = said if isinstance(said, str) else await said
-        except Exception:
-            log.exception("a validator failed: the event is left out")
-            return "ignore"
-        return verdict
+    async def _asked(self, event: Event, said: bytes | None, place: int) -> Verdict:
+        for topic in event.topics:
+            judge = self.judges.get(topic)
+            if judge is None or said is None:
+                continue
+            try:
+                answer = judge(event, said, place)
+                verdict = answer if isinstance(answer, str) else await answer
+            except Exception:
+                log.exception("a validator failed: the event is left out")
+                return "ignore"
+            if verdict != "accept":
+                return verdict
+        return "accept"
 
-    def _decided(self, sender: Contact, message: Carrier, verdict: Outcome) -> None:
-        if verdict != "accept":
-            self._count(verdict)
-            if verdict != "forged":
+    def _decided(self, sender: Contact, message: Carrier, verdicts: Outcomes) -> None:
+        for verdict in verdicts:
+            if verdict != "accept":
+                self._object(sender, message, verdict)
+        accepted = verdicts.count("accept")
+        if not accepted:
+            if verdicts != ("forged",):
                 self.refuse(sender, message.event.id)
-            # what goes along a tree passes nodes that do not follow its topic, and cannot know what is objected to
-            vouched = isinstance(message, Push | Inject) or sender.id == message.event.publisher
-            if verdict == "forged" or (verdict == "reject" and vouched):
-                self._reject(sender)
-        elif not self.is_full(message.event.topics, message.event.content):
+            return
+        if accepted < len(verdicts):
+            message = _thinned(message, verdicts)
+        if not self.is_full(message.event.topics, message.event.content):
             self.let_in(sender, message)
         elif isinstance(message, Push):
             self._hold(sender, message)
         else:
             self._count("no room yet")
+
+    def _object(self, sender: Contact, message: Carrier, verdict: Outcome) -> None:
+        self._count(verdict)
+        # what goes along a tree passes nodes that do not follow its topic, and cannot know what is objected to
+        vouched = isinstance(message, Push | Inject) or sender.id == message.event.publisher
+        if verdict == "forged" or (verdict == "reject" and vouched):
+            self._reject(sender)
 
     def _hold(self, sender: Contact, push: Push) -> None:
         event = push.event
@@ -250,6 +259,14 @@ class Gate:
 
     def _count(self, why: str) -> None:
         self.counts[why] = self.counts.get(why, 0) + 1
+
+
+def _thinned(message: Any, verdicts: Outcomes) -> Any:
+    """Without what somebody objects to."""
+    letter = unseal(message.event.payload)
+    assert letter is not None
+    said = [each if verdict == "accept" else None for each, verdict in zip(letter.said, verdicts, strict=True)]
+    return replace(message, event=thinned(message.event, tuple(said)))
 
 
 def _known_by(event: Event) -> bytes:

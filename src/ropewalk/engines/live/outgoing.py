@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from secrets import token_bytes
 from struct import unpack
 
-from ropewalk.engines.live.envelope import sealed, signed
+from ropewalk.engines.live.envelope import MOST_TOGETHER, SIGNED_IDS, TOGETHER_BYTES, parcel, sealed, signed
 from ropewalk.engines.live.identity import Identity
 from ropewalk.errors import RunError
 from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Event
-from ropewalk.protocols.dissemination.settings import MOST_TOGETHER, TOGETHER_BYTES
 
 DRAWN = 512  # ours: ids of events that are drawn at a time, since to draw one takes longer than all else about it
 
@@ -29,44 +28,48 @@ class UndeliverableError(RunError):
 class Outgoing:
     """What one node has published, as far as it is not yet known to be in."""
 
-    def __init__(self, identity: Identity, publish: Callable[[list[Event]], None], *, sign: bool) -> None:
-        self.identity, self.sign, self._publish = identity, sign, publish
-        self._together: list[Event] = []  # published in this turn of the loop, on the same topics
-        self._bytes = 0  # of their payloads
+    def __init__(self, identity: Identity, say: Callable[[Event], None], *, sign: bool) -> None:
+        self.identity, self.sign, self._say = identity, sign, say
         self._signed_at = 0  # when it last signed an event, in microseconds since 1970
         self._ids: list[int] = []  # of its next events: nobody can tell them before
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
+        self._together: list[bytes] = []  # what was said in this turn of the loop
+        self._bytes = 0  # in there
+        self._open = Event(0, identity.id, (), b"")  # what it will be, but for the payload
 
     def event(self, topics: tuple[int, ...], payload: bytes, content: Content = ()) -> Event:
         """Something to say, as an event that nobody has seen before."""
+        self.flush()  # what was said before goes first
         if self.sign:
             self._signed_at = max(self._signed_at + 1, time.time_ns() // 1000)
             return signed(self.identity, topics, payload, self._signed_at, content)
-        if not self._ids:
-            self._ids.extend(unpack(f"{DRAWN}Q", token_bytes(8 * DRAWN)))
-        return sealed(self.identity, topics, payload, self._ids.pop(), content)
+        return sealed(self.identity, topics, payload, self._drawn(), content)
 
-    def put(self, event: Event) -> bool:
-        """Publish an event on topics that are followed here, at the end of this turn of the loop, with others; whether these are many."""
-        together, size = self._together, len(event.payload)
-        if together and (together[0].topics != event.topics or self._bytes + size > TOGETHER_BYTES):
+    def join(self, topics: tuple[int, ...], payload: bytes) -> tuple[Event, int]:
+        """Say something at the end of this turn of the loop, with what else is said on these topics: as which event, in which place."""
+        size, place = len(payload), len(self._together)
+        if place and (self._open.topics != topics or self._bytes + size > TOGETHER_BYTES or place >= MOST_TOGETHER):
             self.flush()
-        if not together:
+            place = 0
+        if not place:
+            self._open, self._bytes = Event(self._drawn(), self.identity.id, topics, b""), 0
             asyncio.get_running_loop().call_soon(self.flush)
-        together.append(event)
+        self._together.append(payload)
         self._bytes += size
-        if len(together) < MOST_TOGETHER:
-            return False
-        self.flush()
-        return True
+        return self._open, place
 
     def flush(self) -> None:
-        """Publish what has come together."""
-        if self._together:
-            events = self._together.copy()
-            self._together.clear()
-            self._bytes = 0
-            self._publish(events)
+        """Say what has come together."""
+        said, self._together = self._together, []
+        if len(said) == 1:
+            self._say(sealed(self.identity, self._open.topics, said[0], self._open.id))
+        elif said:
+            self._say(parcel(self.identity, self._open.topics, said, self._open.id))
+
+    def _drawn(self) -> int:
+        if not self._ids:
+            self._ids.extend(each % SIGNED_IDS for each in unpack(f"{DRAWN}Q", token_bytes(8 * DRAWN)))
+        return self._ids.pop()
 
     @contextmanager
     def confirming(self, event: Event, topics: Iterable[int]) -> Iterator["dict[int, asyncio.Future[str]]"]:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterable
 
-from ropewalk.engines.live.envelope import is_signed
+from ropewalk.engines.live.envelope import Said, is_signed
 from ropewalk.engines.live.subscriptions import Event, SlowConsumerError, Subscription
 from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Content, Filter, is_wanted
@@ -53,12 +53,15 @@ class Readers:
                 await subscription.close()
         self.wake()
 
-    def hand_out(self, event: contract.Event, hops: int) -> None:
-        """Give an event to everybody who reads one of its topics, once."""
+    def hand_out(self, event: contract.Event, said: Said, hops: int, first: int = 0) -> None:
+        """Give an event, and all that it says, to everybody who reads one of its topics, once; `first` is the place of the first thing."""
         for reader in self._reading(event.topics):
             wanted = not reader.filters or is_wanted(dict(event.content), reader.filters)
             if wanted and (not reader.signed or is_signed(event)):
-                reader.put(Event(event, hops, reader.names(event.topics)))
+                names = reader.names(event.topics)
+                for place, each in enumerate(said, first):
+                    if each is not None:
+                        reader.put(Event(event, each, hops, names, place))
 
     def _reading(self, topics: tuple[int, ...]) -> Collection[Subscription]:
         """Whoever reads one of these, once."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Literal, Self, get_args
 
-from ropewalk.engines.live.envelope import is_signed, said_in
+from ropewalk.engines.live.envelope import is_signed, name_of
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Filter
@@ -26,35 +26,25 @@ class SlowConsumerError(RunError):
 class Event:
     """Something that was published, as whoever subscribed gets it."""
 
-    __slots__ = ("_event", "_said", "hops", "topics")
+    __slots__ = ("_event", "_place", "hops", "payload", "topics")
 
-    def __init__(self, event: contract.Event, hops: int, topics: tuple[str, ...]) -> None:
-        self._event = event
-        self._said: bytes | None = None  # until somebody asks
+    def __init__(
+        self, event: contract.Event, payload: bytes, hops: int, topics: tuple[str, ...], place: int = 0
+    ) -> None:
+        self._event, self._place = event, place  # of several that were published together, which it is
+        self.payload = payload
         self.hops = hops  # links that it crossed
         self.topics = topics  # those of its topics that are subscribed to here
 
     @property
-    def payload(self) -> bytes:
-        """What its publisher had to say."""
-        if self._said is None:
-            self._said = said_in(self._event.payload)
-        return self._said
+    def id(self) -> str:
+        """Nobody else's."""
+        return name_of(self._event.id, self._place)
 
     @property
     def signed(self) -> bool:
         """Whether its publisher has signed it, which was checked."""
         return is_signed(self._event)
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes."""
-        return len(self._event.payload)
-
-    @property
-    def id(self) -> str:
-        """Nobody else's."""
-        return f"{self._event.id:016x}"
 
     @property
     def publisher(self) -> str:
@@ -126,7 +116,7 @@ class Subscription:
             return
         if len(self._waiting) < self.buffer:
             self._waiting.append(event)
-            self._bytes += event.size
+            self._bytes += len(event.payload)
             if not self._news.is_set():
                 self._news.set()
             return
@@ -142,7 +132,7 @@ class Subscription:
                 self._next()
                 self.dropped += 1
             self._waiting.append(event)
-            self._bytes += event.size
+            self._bytes += len(event.payload)
         self._news.set()
 
     async def close(self) -> None:
@@ -158,7 +148,7 @@ class Subscription:
 
     def _next(self) -> Event:
         event = self._waiting.popleft()
-        self._bytes -= event.size
+        self._bytes -= len(event.payload)
         return event
 
     def __aiter__(self) -> AsyncIterator[Event]:

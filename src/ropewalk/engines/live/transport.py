@@ -22,7 +22,6 @@ from ropewalk.engines.live.identity import ClusterCertificate, contexts
 from ropewalk.engines.live.wire import Codec, WireError
 from ropewalk.errors import RopewalkError, RunError, UsageError
 from ropewalk.protocols.contract import Cause, Contact, Message
-from ropewalk.protocols.dissemination.messages import Burst
 
 FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
 UNANSWERED = 5.0  # ours, seconds: how long a call may take, with all handshakes
@@ -139,7 +138,7 @@ class Transport:
         if not sent:
             key = (contact.id, message.topics[0])
             key = key if key in self.dropped or len(self.dropped) < MOST_COUNTED else (0, 0)
-            self.dropped[key] = self.dropped.get(key, 0) + (len(message.ids) if isinstance(message, Burst) else 1)
+            self.dropped[key] = self.dropped.get(key, 0) + 1
 
     def recall(self, contact: Contact, kind: str, event: int) -> None:
         """Send no more of an event that waits."""

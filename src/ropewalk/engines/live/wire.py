@@ -22,13 +22,12 @@ from msgspec import Meta
 from ropewalk.errors import RunError
 from ropewalk.protocols.content.filters import LIMIT, MOST_VALUE, Value
 from ropewalk.protocols.contract import Contact, Event, Message
-from ropewalk.protocols.dissemination.messages import Burst
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD
 
 KINDS = {  # never given to another; 128 and above may be skipped by who does not know them
     "walk": 32, "reply": 33, "relay": 34, "announce": 35, "withdraw": 36, "keep-alive": 37, "left": 38,
     "ask": 40, "pass": 41, "replace": 42, "swap": 44, "swap-back": 45,
-    "push": 48, "have": 49, "want": 50, "spare": 51, "inject": 52, "taken": 53, "burst": 54,
+    "push": 48, "have": 49, "want": 50, "spare": 51, "inject": 52, "taken": 53,
     "seek": 56, "found": 57, "serve": 58, "served": 59, "unserve": 60, "prove": 61, "proven": 62,
     "interests": 64, "publication": 65, "control": 66,
     "stabilise": 72, "neighbours": 73, "parted": 74, "hold": 75, "held": 76, "locate": 77, "located": 78, "stroll": 79, "met": 80,
@@ -198,7 +197,7 @@ class _Shape:
         self.number = KINDS[kind.kind]
         laid_out, self.out, self.back = _struct(kind)
         self.decode = msgspec.msgpack.Decoder(laid_out).decode
-        self.carries = kind is Burst or any(hint is Event for hint in get_type_hints(kind).values())
+        self.carries = any(hint is Event for hint in get_type_hints(kind).values())
         self.most = MOST_MESSAGE if self.carries else MOST_CONTROL  # bytes
 
 

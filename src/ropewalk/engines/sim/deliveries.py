@@ -24,17 +24,14 @@ from ropewalk.protocols.contract import (
     Unsubscribe,
 )
 from ropewalk.protocols.dissemination.injection import UNWANTED
-from ropewalk.protocols.dissemination.messages import Burst
 
 NEVER = float("inf")
 
 
-def carried_by(message: Message) -> tuple[int, ...]:
-    """The events that a message brings, in any protocol."""
-    if isinstance(message, Burst):
-        return message.ids
+def carried_by(message: Message) -> Event | None:
+    """The event that a message brings, in any protocol."""
     event = getattr(message, "event", None)
-    return (event.id,) if isinstance(event, Event) else ()
+    return event if isinstance(event, Event) else None
 
 
 @dataclass(slots=True)
@@ -85,18 +82,13 @@ class Ledger:
                 for since in self._since.values():
                     since.pop(node, None)
             case Publish():
-                for each in (event.event, *event.more):
-                    self.published[each.id] = Published(each, node, now, self._followers(node, each))
-            case Received():
-                self._count_copies(node, event.message)
+                self.published[event.event.id] = Published(event.event, node, now, self._followers(node, event.event))
+            case Received() if (carried := carried_by(event.message)) is not None:
+                known = self.published.get(carried.id)
+                if known is not None and node in known.delivered:
+                    known.delivered[node].copies += 1
             case _:
                 pass
-
-    def _count_copies(self, node: Node, message: Message) -> None:
-        for event in carried_by(message):
-            known = self.published.get(event)
-            if known is not None and node in known.delivered:
-                known.delivered[node].copies += 1
 
     def after(self, node: Node, effects: Sequence[Effect], now: float) -> None:
         """It took it in, and this is what it answered."""
@@ -155,11 +147,11 @@ class Deliveries(Observer):
 
     def __init__(self) -> None:
         self.ledger = Ledger()
-        self.frames = 0  # events in messages that were sent
+        self.frames = 0  # messages sent that carry an event
 
     def sent(self, sender: Process, send: Send, now: float, copies: int) -> None:  # noqa: ARG002
         """See `Observer`."""
-        self.frames += len(carried_by(send.message))
+        self.frames += carried_by(send.message) is not None
 
     def handling(self, process: Process, event: Input, now: float) -> None:
         """See `Observer`."""

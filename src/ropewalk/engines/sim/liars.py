@@ -9,7 +9,7 @@ from ropewalk.protocols.catalogue import PROTOCOLS, Make
 from ropewalk.protocols.contract import Contact, Effect, Input, Node, Received, Send
 from ropewalk.protocols.discovery.messages import Found, Prove, Proven, Serve, Served
 from ropewalk.protocols.discovery.settings import MOST_NAMED
-from ropewalk.protocols.dissemination.messages import Burst, Have, Push, Want
+from ropewalk.protocols.dissemination.messages import Have, Push, Want
 from ropewalk.protocols.dissemination.settings import MOST_IDS
 from ropewalk.protocols.stan.messages import Reply, Step, Walk
 from ropewalk.protocols.stan.node import Node as StanNode
@@ -78,14 +78,14 @@ class Silent(Liar):
     """One that takes places and does nothing for events: it sends none, offers none, and asks for none."""
 
     __slots__ = ()
-    withheld: ClassVar[tuple[type, ...]] = (Push, Burst, Have, Want)
+    withheld: ClassVar[tuple[type, ...]] = (Push, Have, Want)
 
 
 class Teaser(Liar):
     """One that asks for events and offers what it has, as all do, and never hands any over: others wait for it in vain."""
 
     __slots__ = ()
-    withheld: ClassVar[tuple[type, ...]] = (Push, Burst)
+    withheld: ClassVar[tuple[type, ...]] = (Push,)
 
 
 class Besieger(Absorber):

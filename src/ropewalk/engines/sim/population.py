@@ -41,7 +41,6 @@ class Act:
     topic: int = -1  # to subscribe to, or to unsubscribe from
     seconds: float = 0.0  # for which it is frozen
     event: Event | None = None  # to publish
-    more: tuple[Event, ...] = ()  # with it
 
 
 class Population:
@@ -169,7 +168,7 @@ class Population:
                 del self.follows[act.node][act.topic]
                 self.simulator.tell(act.node, Unsubscribe(act.topic))
             case "publish" if running and act.event is not None:
-                self.simulator.tell(act.node, Publish(act.event, act.more))
+                self.simulator.tell(act.node, Publish(act.event))
             case _:
                 pass
 

@@ -46,10 +46,6 @@ class Flood:
             effects += self._relay(event, topic, None, 1, now)
         return effects
 
-    def publish_all(self, topic: int, events: tuple[Event, ...], now: float) -> list[Effect]:  # noqa: ARG002
-        """Several of them: one after the other."""
-        return [effect for event in events for effect in self.publish(event, now)]
-
     def inject(self, inject: Inject, now: float) -> list[Effect]:
         """An event of a stranger's: as if it came on all topics of it that are followed here."""
         event = inject.event

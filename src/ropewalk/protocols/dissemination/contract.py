@@ -21,9 +21,6 @@ class Events(Protocol):
     def publish(self, event: Event, now: float) -> list[Effect]:
         """An event of this node's own."""
 
-    def publish_all(self, topic: int, events: tuple[Event, ...], now: float) -> list[Effect]:
-        """Several of them, on one topic that is followed here, at the same moment."""
-
     def inject(self, inject: Inject, now: float) -> list[Effect]:
         """One of somebody's that is no neighbour, for a topic that is followed here."""
 

@@ -31,40 +31,6 @@ class Push:
         return (self.event.id, self.hops, self.asked)
 
 
-@quick
-class Burst:
-    """Ours: small events of one publisher on one topic, which were published together and go the same way together.
-
-    What each costs at every node is mostly what a message costs. They stay together: nobody puts others to them.
-    """
-
-    kind: ClassVar[str] = "burst"
-    topic: Topic
-    publisher: int
-    ids: tuple[int, ...]  # at most MOST_TOGETHER
-    payloads: tuple[bytes, ...]  # of each; at most TOGETHER_BYTES in all
-    hops: int  # as of a Push
-    age: float = 0.0  # likewise
-
-    @property
-    def topics(self) -> tuple[int, ...]:
-        """The one."""
-        return (self.topic,)
-
-    def events(self) -> list[Event]:
-        """Each of them."""
-        publisher, topics = self.publisher, (self.topic,)
-        return [Event(id_, publisher, topics, payload) for id_, payload in zip(self.ids, self.payloads, strict=True)]
-
-    def contacts(self) -> int:
-        """As so many Pushes, but for the publisher and the topic, which it names once."""
-        return 2 + len(self.ids)
-
-    def labels(self) -> tuple[int, ...]:
-        """One a time."""
-        return (*self.ids, self.hops)
-
-
 @dataclass(frozen=True, slots=True)
 class Have:
     """IHAVE: these can be had from the sender."""
@@ -154,4 +120,4 @@ class Taken(AboutTopic):
         return (self.topic, self.event)
 
 
-Message = Push | Burst | Have | Want | Spare | Inject | Taken
+Message = Push | Have | Want | Spare | Inject | Taken

@@ -20,7 +20,7 @@ from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer
 from ropewalk.protocols.dissemination.asking import Ask, Asking
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
-from ropewalk.protocols.dissemination.messages import Burst, Have, Inject, Push, Spare, Want
+from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
 from ropewalk.protocols.dissemination.settings import (
     MOST_IDS,
@@ -28,9 +28,7 @@ from ropewalk.protocols.dissemination.settings import (
     MOST_KEPT_BYTES,
     MOST_PAYLOAD,
     MOST_SEEN,
-    MOST_TOGETHER,
     MOST_TOPICS,
-    TOGETHER_BYTES,
     Settings,
 )
 from ropewalk.protocols.dissemination.trees import Trees
@@ -63,7 +61,6 @@ class Kept:
     at: float  # when it was published, as far as is known
     pushed: bool  # it came by itself, over an eager link
     topics: tuple[int, ...]  # on which it came
-    # of these two, events that came together have the same; nobody is added to them
     shown: dict[int, None]  # who has shown that it has it
     sent: dict[int, None]  # to whom it went at once
     answers: dict[int, int] | None = None  # how often it was sent to who asked
@@ -110,11 +107,6 @@ class Node:
         self._remember(event.id, now)
         return self._accept(event, None, Push(event, event.topics, 0, False), now)
 
-    def publish_all(self, topic: int, events: tuple[Event, ...], now: float) -> list[Effect]:
-        """Several of this node's own, on one topic, at the same moment: small enough to go together."""
-        fresh = [event for event in events if not self.knows(event.id)]
-        return self._accept_all(topic, fresh, None, 0, now, now) if fresh else []
-
     def inject(self, inject: Inject, now: float) -> list[Effect]:
         """An event of somebody else's, which came on no link of a topic."""
         push = Push(inject.event, (), 1, not inject.lead, inject.age)
@@ -152,13 +144,11 @@ class Node:
         """Whether it has come, or was refused."""
         return event in self.seen or event in self.kept
 
-    def receive(self, sender: Contact, message: Push | Burst | Have | Want | Spare, now: float) -> list[Effect]:
+    def receive(self, sender: Contact, message: Push | Have | Want | Spare, now: float) -> list[Effect]:
         """Take a message in."""
         match message:
             case Push():
                 return self._pushed(sender, message, now)
-            case Burst():
-                return self._burst(sender, message, now)
             case Have():
                 return self._offered(sender, message)
             case Want():
@@ -297,68 +287,6 @@ class Node:
             effects.append(Send(contact, _passed_on(kept, topics, now, asked=False)))
         return effects
 
-    # Several events together
-
-    def _burst(self, sender: Contact, burst: Burst, now: float) -> list[Effect]:
-        """As so many pushes that were not asked for, where they differ in nothing else."""
-        topic = burst.topic
-        if not _is_sound(burst, self.settings.keep) or self.neighbours(topic) is None:
-            return []
-        wanted, effects, copies, fresh = self.asking.wanted, list[Effect](), list[int](), list[Event]()
-        for event in burst.events():
-            if self.knows(event.id):
-                copies.append(event.id)
-            elif event.id in wanted:  # others have it, too
-                effects += self._accept(event, sender, Push(event, (topic,), burst.hops, False, burst.age), now)
-            else:
-                fresh.append(event)
-        if copies:
-            effects += self._doubled(sender, topic, copies)
-        if fresh:
-            self.trees.welcome(sender.id, (topic,))
-            effects += self._accept_all(topic, fresh, sender, burst.hops, now - burst.age, now)
-        return effects
-
-    def _doubled(self, sender: Contact, topic: int, copies: list[int]) -> list[Effect]:
-        """One link too many, where the first copies came by themselves on the same topic."""
-        effects: list[Effect] = []
-        spared: list[int] = []
-        for event in copies:
-            kept = self.kept.get(event)
-            if kept is not None:
-                effects += _showed(kept, sender)
-                spared += [event] if kept.pushed and topic in kept.topics else []
-        if spared and sender.id in (self.neighbours(topic) or ()):
-            self.trees.prune(sender.id, (topic,))
-            effects.append(Send(sender, Spare(tuple(spared), (topic,))))
-        return effects
-
-    def _accept_all(
-        self, topic: int, events: list[Event], sender: Contact | None, hops: int, at: float, now: float
-    ) -> list[Effect]:
-        """As `_accept`, for events on one topic that nobody else is known to have."""
-        near = self.neighbours(topic) or {}
-        first: dict[int, None] = {} if sender is None else {sender.id: None}
-        targets = [near[node] for node in self.trees.eager.get(topic, ()) if node in near and node not in first]
-        sent = dict.fromkeys([contact.id for contact in targets])
-        effects: list[Effect] = [Deliver(event, hops) for event in events] if hops else []
-        kept, seen, topics = self.kept, self.seen, (topic,)
-        for event in events:
-            seen[event.id] = now
-            kept[event.id] = Kept(event, hops, at, True, topics, first, sent)
-            self.kept_bytes += len(event.payload)
-        while len(seen) > MOST_SEEN:
-            seen.popitem(last=False)
-        self._make_room()
-        if targets:
-            burst = _together(topic, events, hops + 1, max(0.0, now - at))
-            effects += [Send(contact, burst) for contact in targets]
-        if len(first) + len(sent) < len(near):
-            if not self.pending:
-                effects.append(SetTimer(self.settings.gather, Advertise()))
-            self.pending.update([(event.id, None) for event in events])
-        return effects
-
     # What can be had, and from whom
 
     def _advertise(self) -> list[Effect]:
@@ -467,24 +395,6 @@ class Node:
         self.pending.pop(event, None)
 
 
-def _is_sound(burst: Burst, keep: float) -> bool:
-    """Whether a node that keeps the rules could have sent it."""
-    return (
-        1 <= len(burst.ids) == len(burst.payloads) <= MOST_TOGETHER
-        and len(set(burst.ids)) == len(burst.ids)
-        and sum(map(len, burst.payloads)) <= TOGETHER_BYTES
-        and burst.hops >= 1
-        and 0 <= burst.age < keep
-    )
-
-
-def _together(topic: int, events: list[Event], hops: int, age: float) -> Push | Burst:
-    if len(events) == 1:
-        return Push(events[0], (topic,), hops, False, age)
-    ids, payloads = tuple([event.id for event in events]), tuple([event.payload for event in events])
-    return Burst(topic, events[0].publisher, ids, payloads, hops, age)
-
-
 def _passed_on(kept: Kept, topics: Iterable[int], now: float, *, asked: bool) -> Push:
     return Push(kept.event, tuple(topics), kept.hops + 1, asked, max(0.0, now - kept.at))
 
@@ -504,7 +414,7 @@ def _showed(kept: Kept, node: Contact) -> list[Effect]:
     if node.id in kept.shown:
         return []
     under_way = node.id in kept.sent or node.id in (kept.answers or ())
-    kept.shown = {**kept.shown, node.id: None}
+    kept.shown[node.id] = None
     return [Recall(node, Push.kind, kept.event.id)] if under_way else []
 
 

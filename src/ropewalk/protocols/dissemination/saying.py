@@ -4,23 +4,16 @@ from collections.abc import Container, Iterable
 from typing import Protocol
 
 from ropewalk.errors import UsageError
-from ropewalk.protocols.contract import Contact, Effect, Event, Publish, Report
+from ropewalk.protocols.contract import Contact, Effect, Event, Report
 from ropewalk.protocols.dissemination.contract import Events, NeighboursOn
 from ropewalk.protocols.dissemination.injection import Injections
 from ropewalk.protocols.dissemination.messages import Inject, Taken
-from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOGETHER, MOST_TOPICS, TOGETHER_BYTES
+from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
 from ropewalk.protocols.links import Links
 
 
 class Followed(Container[int], Iterable[int], Protocol):
     """Topics that are followed now."""
-
-
-def are_small(events: tuple[Event, ...]) -> bool:
-    """Whether events can be a burst: few and small enough, by one publisher on the same topics, and nothing said by name."""
-    alike = {(event.publisher, event.topics, event.content) for event in events}
-    small = len(events) <= MOST_TOGETHER and sum([len(event.payload) for event in events]) <= TOGETHER_BYTES
-    return small and len(alike) == 1 and not events[0].content
 
 
 class Saying:
@@ -33,13 +26,6 @@ class Saying:
     ) -> None:
         self.me, self.topics, self.links, self.near = me, topics, links, near
         self.events, self.injections = events, injections
-
-    def publish_all(self, command: Publish, now: float) -> list[Effect]:
-        """Several events at once; together, where they go the same way."""
-        events = (command.event, *command.more)
-        if len(command.event.topics) == 1 and command.event.topics[0] in self.topics and are_small(events):
-            return self.events.publish_all(command.event.topics[0], events, now)
-        return [effect for event in events for effect in self.publish(event, now)]
 
     def publish(self, event: Event, now: float) -> list[Effect]:
         """Into every topic of an event: over links where it is followed, else through members that are found."""

@@ -42,5 +42,3 @@ MOST_ENTRANCES = 256  # ours: topics whose members are remembered to publish on
 MOST_PAYLOAD = 1_048_576 + 256  # ours, bytes: a mebibyte, and who says so; larger things belong elsewhere
 MOST_KEPT_BYTES = 64 * 1_048_576  # ours: of all events that can be had, and likewise of those yet to get into a topic
 MOST_TOPICS = 64  # ours: of one event
-MOST_TOGETHER = 128  # ours: events in one burst
-TOGETHER_BYTES = 12_288  # ours: of their payloads, so that a burst is one frame, and holds up nothing

@@ -39,7 +39,7 @@ from ropewalk.protocols.discovery.messages import Found, Seek, Serve, Served, Un
 from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination.injection import Await, Injections
-from ropewalk.protocols.dissemination.messages import Burst, Have, Inject, Push, Spare, Taken, Want
+from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Taken, Want
 from ropewalk.protocols.dissemination.saying import Saying
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.kato.alike import Alike
@@ -220,9 +220,7 @@ class Node:
             case Unsubscribe():
                 return self._unsubscribe(command.topic, now)
             case Publish():
-                return (
-                    self.saying.publish_all(command, now) if command.more else self.saying.publish(command.event, now)
-                )
+                return self.saying.publish(command.event, now)
             case Refuse():
                 return self.events.refuse(command.event, command.sender, now)
             case Leave():
@@ -345,9 +343,9 @@ class Node:
         if link is None or not link.up:
             return []
         link.heard_at = link.idle_since = now
-        self.received += len(message.ids) if isinstance(message, Burst) else isinstance(message, Push | Inject)
+        self.received += isinstance(message, Push | Inject)
         match message:
-            case Push() | Burst() | Have() | Want() | Spare():
+            case Push() | Have() | Want() | Spare():
                 return self.events.receive(sender, message, now)
             case Inject():
                 return self.saying.let_in(sender, message, now)

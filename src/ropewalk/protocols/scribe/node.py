@@ -190,8 +190,7 @@ class Node:
             case Unsubscribe():
                 return self._unsubscribe(command.topic, now)
             case Publish():
-                events = (command.event, *command.more)
-                return [effect for event in events for effect in self.events.publish(event, now)]
+                return self.events.publish(command.event, now)
             case Leave():
                 return self._leave(now)
             case Refuse():

@@ -39,7 +39,7 @@ from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination.contract import MakeEvents
 from ropewalk.protocols.dissemination.injection import Await, Injections
-from ropewalk.protocols.dissemination.messages import Burst, Have, Inject, Push, Spare, Taken, Want
+from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Taken, Want
 from ropewalk.protocols.dissemination.saying import Saying
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.sampling import catalogue as sampling
@@ -167,9 +167,7 @@ class Node:
     def _obey(self, command: Command, now: float) -> list[Effect]:
         match command:
             case Publish():
-                return (
-                    self.saying.publish_all(command, now) if command.more else self.saying.publish(command.event, now)
-                )
+                return self.saying.publish(command.event, now)
             case Join():
                 return self._join(command, now)
             case Subscribe():
@@ -190,7 +188,7 @@ class Node:
 
     def _receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         match message:
-            case Push() | Burst() | Have() | Want() | Spare():
+            case Push() | Have() | Want() | Spare():
                 return self.events.receive(sender, message, now)
             case Walk():
                 return self.walks.walk_on(sender, message, now)

@@ -22,7 +22,7 @@ class RecalledFromOwners(Invariant):
         if isinstance(moment.node, Liar):
             self._liars.add(me)
         if isinstance(moment.event, Publish):
-            self._owners.update((me, each.id) for each in (moment.event.event, *moment.event.more))
+            self._owners.add((me, moment.event.event.id))
         for effect in moment.effects:
             match effect:
                 case Deliver(event):

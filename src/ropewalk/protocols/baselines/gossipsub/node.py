@@ -97,7 +97,7 @@ class Node:
             case Unsubscribe():
                 return self._unsubscribe(event.topic, now)
             case Publish():
-                return [effect for each in (event.event, *event.more) for effect in self._publish(each, now)]
+                return self._publish(event.event, now)
             case Leave():
                 return self._leave()
             case Join() | Refuse():

@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet bench-kato swarm
+.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet bench-kato bench-live swarm
 
 READY := .venv/.ready
 BIN := .venv/bin
@@ -34,6 +34,9 @@ bench-magnet: $(READY)  ## what a configuration of Magnet costs, from 10,000 to 
 
 bench-kato: $(READY)  ## what the overlay by interests costs, from 4,000 to 100,000 nodes
 	$(BIN)/python benchmarks/kato.py
+
+bench-live: $(READY)  ## how fast live nodes are, beside bare frames over TLS in the same run
+	$(BIN)/python benchmarks/live
 
 SEEDS ?= 0:200
 OF ?= stan

@@ -1,0 +1,153 @@
+"""One end of a measurement, in a process of its own: `end.py SYSTEM publish|subscribe`, told what to do in lines of JSON, answering in such.
+
+`ends.py` is the other side of the talk. Every line is `{"do": ..., ...}`, every answer an object.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from systems.catalogue import SYSTEMS
+from systems.contract import Publish, Readers, System
+from tally import Tally, payloads, stamped
+
+from ropewalk.engines.live.loops import run as run_on_loop
+
+QUIET = 5.0  # seconds without another event, after which those that are missing count as lost
+LOOK = 0.002  # seconds from one look at what has come to the next: readers may be threads, which wake nobody
+TURN = 0.001  # seconds from one lot of events to the next, where a publisher must not be as fast as it can
+PROBES = 0.02  # seconds from one event that only asks for a way to the next
+
+
+async def subscribe(system: System, told: dict[str, Any], talk: "Talk") -> None:
+    """Read until there is nothing more to do."""
+    tallies = [Tally() for _ in range(told["readers"])]
+    async with system.subscribing(told["place"], [tally.hear for tally in tallies]) as readers:
+        talk.say({"place": readers.place})
+        while (asked := await talk.hear())["do"] != "end":
+            if asked["do"] == "begin":
+                for tally in tallies:
+                    tally.begin(asked["run"], asked["events"], timed=asked["timed"])
+                talk.say({})
+            elif asked["do"] == "settle":
+                await _settle(tallies, readers, asked["seconds"])
+                talk.say({"heard": all(tally.heads for tally in tallies)})
+            else:
+                talk.say(await _outcome(tallies, readers, asked["timed"]))
+
+
+async def _settle(tallies: list[Tally], readers: Readers, seconds: float) -> None:
+    """Until each has heard something, nothing more comes, and connections are as they were so long ago."""
+    while not all(tally.heads for tally in tallies):  # noqa: ASYNC110
+        await asyncio.sleep(LOOK)
+    await _unchanged(lambda: (readers.connections(), [len(tally.heads) for tally in tallies]), seconds)
+
+
+async def _unchanged(look: Callable[[], Any], seconds: float) -> None:
+    seen, since = look(), time.monotonic()
+    while time.monotonic() - since < seconds:
+        await asyncio.sleep(LOOK)
+        if (now := look()) != seen:
+            seen, since = now, time.monotonic()
+
+
+async def _outcome(tallies: list[Tally], readers: Readers, timed: bool) -> dict[str, Any]:
+    """When all is there, or nothing more comes."""
+    seen, since = -1, time.monotonic()
+    while not all(tally.is_done for tally in tallies) and time.monotonic() - since < QUIET:
+        await asyncio.sleep(LOOK)
+        if (now := sum(len(tally.heads) for tally in tallies)) != seen:
+            seen, since = now, time.monotonic()
+    return {
+        "owed": sum(tally.wanted for tally in tallies),
+        "lost": sum(tally.lost() for tally in tallies),
+        "seconds": (max(tally.last for tally in tallies) - min(tally.first for tally in tallies)) / 1e9,
+        "latencies": [each for tally in tallies for each in tally.latencies()] if timed else [],
+        "connections": readers.connections(),
+    }
+
+
+async def publish(system: System, told: dict[str, Any], talk: "Talk") -> None:
+    """Publish until there is nothing more to do."""
+    async with system.publishing(told["place"], told["at"], told["readers"]) as say:
+        talk.say({})
+        while (asked := await talk.hear())["do"] != "end":
+            if asked["do"] == "probe":
+                probing = asyncio.create_task(_probe(say, asked["run"]))
+                await talk.hear()
+                probing.cancel()
+                await asyncio.wait([probing])
+            elif asked["do"] == "stream":
+                made = payloads(asked["run"], asked["events"], asked["size"])
+                begun = time.monotonic()
+                await (_trickle(say, made, asked["a_second"]) if asked["a_second"] else say(made))
+                talk.say({"seconds": time.monotonic() - begun})
+                continue
+            else:
+                await _pace(say, stamped(asked["run"], asked["events"], asked["size"]), asked["a_second"])
+            talk.say({})
+
+
+async def _probe(say: Publish, run: int) -> None:
+    while True:
+        await say(payloads(run, 1, 100))
+        await asyncio.sleep(PROBES)
+
+
+async def _trickle(say: Publish, events: list[bytes], a_second: float) -> None:
+    """About so many a second, a lot in each turn."""
+    begun, done = time.monotonic(), 0
+    while done < len(events):
+        due = min(len(events), 1 + int((time.monotonic() - begun) * a_second))
+        await say(events[done:due])
+        done = due
+        await asyncio.sleep(TURN)
+
+
+async def _pace(say: Publish, events: Iterator[bytes], a_second: float) -> None:
+    """So many a second; each is made when it is due."""
+    due = time.monotonic()
+    while True:
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        due += 1 / a_second
+        event = next(events, None)
+        if event is None:
+            return
+        await say([event])
+
+
+class Talk:
+    """Lines with whoever has started this process."""
+
+    def __init__(self) -> None:
+        self.reader = asyncio.StreamReader()
+
+    async def open(self) -> None:
+        """Listen to standard input."""
+        loop = asyncio.get_running_loop()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(self.reader), sys.stdin)
+
+    async def hear(self) -> dict[str, Any]:
+        """The next line; the end, if nobody is there any more."""
+        line = await self.reader.readline()
+        found: dict[str, Any] = json.loads(line) if line else {"do": "end"}
+        return found
+
+    def say(self, answer: dict[str, Any]) -> None:
+        """A line."""
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+async def main(system: str, role: str) -> None:
+    """Be told where, then be an end."""
+    talk = Talk()
+    await talk.open()
+    await {"publish": publish, "subscribe": subscribe}[role](SYSTEMS[system], await talk.hear(), talk)
+
+
+if __name__ == "__main__":
+    run_on_loop(main(*sys.argv[1:]))

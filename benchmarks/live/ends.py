@@ -1,0 +1,148 @@
+"""A publisher and subscribers, each in a process of its own, and what is asked of them."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from systems.contract import System
+
+END = Path(__file__).with_name("end.py")
+MOST_LINE = 64 * 1_048_576  # bytes: all latencies of a run are one line
+ANSWER = 180.0  # seconds: who has not answered by then never will
+TRIED = 2_000  # events of the run by which it is known how many take as long as they should
+SLOWER = 12  # times at the most that a publisher that loses events is told to be slower
+LESS = 0.7  # by which then
+MILLI = 1e3
+
+
+class FailedError(Exception):
+    """An end has failed, or has not answered."""
+
+
+class End:
+    """One process."""
+
+    def __init__(self, process: asyncio.subprocess.Process, role: str) -> None:
+        self.process, self.role = process, role
+
+    async def ask(self, what: str, **told: Any) -> dict[str, Any]:
+        """Ask for something, and wait for the answer."""
+        self.tell(what, **told)
+        return await self.answer()
+
+    def tell(self, what: str, **told: Any) -> None:
+        """Ask for something."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"do": what, **told}).encode() + b"\n")
+
+    async def answer(self) -> dict[str, Any]:
+        """The next line."""
+        assert self.process.stdout is not None
+        try:
+            async with asyncio.timeout(ANSWER):
+                line = await self.process.stdout.readline()
+        except TimeoutError:
+            raise FailedError(f"the end that is to {self.role} has not answered for {ANSWER:g} s") from None
+        if not line:
+            raise FailedError(f"the end that is to {self.role} has failed")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+@asynccontextmanager
+async def started(system: System, role: str) -> AsyncIterator[End]:
+    """A process, which is ended at the end."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(END), system.name, role,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=MOST_LINE,
+    )  # fmt: skip
+    end = End(process, role)
+    try:
+        yield end
+        end.tell("end")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(10):
+                await process.wait()
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+class Pair:
+    """A publisher and so many subscribers that hear it."""
+
+    def __init__(self, publisher: End, subscriber: End, readers: int) -> None:
+        self.publisher, self.subscriber, self.readers = publisher, subscriber, readers
+        self.run = 0
+
+    async def settle(self, seconds: float) -> None:
+        """Until events come through to all, and connections stay as they are for so long."""
+        self.run += 1
+        await self.subscriber.ask("begin", run=self.run, events=1, timed=False)
+        self.publisher.tell("probe", run=self.run)
+        self.subscriber.tell("settle", seconds=0.0)
+        await self.subscriber.answer()
+        await self.publisher.ask("enough")
+        await self.subscriber.ask("settle", seconds=seconds)
+
+    async def rate(self, size: int, most: int, seconds: float) -> dict[str, Any]:
+        """Deliveries a second, at the highest rate at which nothing is lost.
+
+        A short run as fast as the publisher is let says how many events take as long as they should. Where that loses some, the rate is
+        lowered until it does not: what was lost before is told as well.
+        """
+        least, a_second, tried = min(TRIED, most), 0.0, []
+        found = await self._stream(size, least)
+        for _ in range(SLOWER):
+            if not found["lost"]:
+                wanted = max(least, min(int(found["deliveries_per_s"] / self.readers * seconds), most))
+                found = await self._stream(size, wanted, a_second)
+            if not found["lost"]:
+                break
+            tried.append({name: found[name] for name in ("events", "lost", "published_per_s")})
+            a_second = LESS * (a_second or found["published_per_s"])
+            found = await self._stream(size, least, a_second)
+        return {**found, "paced_at": a_second or None, "lost_before": tried}
+
+    async def _stream(self, size: int, events: int, a_second: float = 0.0) -> dict[str, Any]:
+        """So many a second; 0: as fast as the publisher is let."""
+        self.run += 1
+        await self.subscriber.ask("begin", run=self.run, events=events, timed=False)
+        self.subscriber.tell("outcome", timed=False)
+        said = await self.publisher.ask("stream", run=self.run, events=events, size=size, a_second=a_second)
+        found = await self.subscriber.answer()
+        rate = found["owed"] / found["seconds"] if not found["lost"] and found["seconds"] > 0 else None
+        return {
+            "events": events, "lost": found["lost"], "deliveries_per_s": rate, "connections": found["connections"],
+            "published_per_s": events / said["seconds"],
+        }  # fmt: skip
+
+    async def latency(self, size: int, a_second: float, seconds: float) -> dict[str, Any]:
+        """Milliseconds from publishing to hearing, at a rate that nobody finds hard."""
+        self.run += 1
+        events = max(2, int(a_second * seconds))
+        await self.subscriber.ask("begin", run=self.run, events=events, timed=True)
+        self.subscriber.tell("outcome", timed=True)
+        await self.publisher.ask("pace", run=self.run, events=events, size=size, a_second=a_second)
+        found = await self.subscriber.answer()
+        taken = found["latencies"]
+        cuts = quantiles(taken, n=100, method="inclusive") if len(taken) > 1 else [0.0] * 99
+        return {
+            "events": events, "lost": found["lost"], "p50_ms": MILLI * cuts[49], "p99_ms": MILLI * cuts[98],
+        }  # fmt: skip
+
+
+@asynccontextmanager
+async def paired(system: System, readers: int) -> AsyncIterator[Pair]:
+    """Both, and what serves them."""
+    with system.serving() as place:
+        async with started(system, "subscribe") as subscriber, started(system, "publish") as publisher:
+            at = await subscriber.ask("be", place=place, readers=readers)
+            await publisher.ask("be", place=place, at=at["place"], readers=readers)
+            yield Pair(publisher, subscriber, readers)

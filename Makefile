@@ -4,6 +4,7 @@
 
 READY := .venv/.ready
 BIN := .venv/bin
+RIVALS := .venv/.rivals  # clients of what live nodes are measured beside
 TWICE := --numprocesses 2 --dist loadgroup  # two files of tests at once
 
 help:  ## list these verbs
@@ -35,7 +36,7 @@ bench-magnet: $(READY)  ## what a configuration of Magnet costs, from 10,000 to 
 bench-kato: $(READY)  ## what the overlay by interests costs, from 4,000 to 100,000 nodes
 	$(BIN)/python benchmarks/kato.py
 
-bench-live: $(READY)  ## how fast live nodes are, beside bare frames over TLS in the same run
+bench-live: $(RIVALS)  ## how fast live nodes are, beside bare frames over TLS, brokers and zenoh in the same run
 	$(BIN)/python benchmarks/live
 
 SEEDS ?= 0:200
@@ -77,3 +78,7 @@ clean:  ## remove the environment and what make made
 
 $(READY): pyproject.toml requirements/bootstrap.txt requirements/dev.txt requirements/java.txt tools/setup
 	tools/setup
+
+$(RIVALS): $(READY) requirements/bench.txt
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip install --quiet --require-hashes -r requirements/bench.txt
+	@touch $@

@@ -14,9 +14,10 @@ from systems.contract import System
 END = Path(__file__).with_name("end.py")
 MOST_LINE = 64 * 1_048_576  # bytes: all latencies of a run are one line
 ANSWER = 180.0  # seconds: who has not answered by then never will
-TRIED = 2_000  # events of the run by which it is known how many take as long as they should
-SLOWER = 12  # times at the most that a publisher that loses events is told to be slower
-LESS = 0.7  # by which then
+TRIED = 2_000  # deliveries of the run by which it is known how many events take as long as they should
+LONGER = 3  # times at the most that a run that was too short is made again
+SLOWER = 6  # times at the most that a publisher that loses events is told to be slower
+LESS = 0.5  # by which then
 MILLI = 1e3
 
 
@@ -97,10 +98,12 @@ class Pair:
         A short run as fast as the publisher is let says how many events take as long as they should. Where that loses some, the rate is
         lowered until it does not: what was lost before is told as well.
         """
-        least, a_second, tried = min(TRIED, most), 0.0, []
+        least, a_second, tried = min(TRIED // self.readers, most), 0.0, []
         found = await self._stream(size, least)
         for _ in range(SLOWER):
-            if not found["lost"]:
+            for _ in range(LONGER):
+                if found["lost"] or found["events"] >= most or found["seconds"] >= seconds / 2:
+                    break
                 wanted = max(least, min(int(found["deliveries_per_s"] / self.readers * seconds), most))
                 found = await self._stream(size, wanted, a_second)
             if not found["lost"]:
@@ -117,10 +120,10 @@ class Pair:
         self.subscriber.tell("outcome", timed=False)
         said = await self.publisher.ask("stream", run=self.run, events=events, size=size, a_second=a_second)
         found = await self.subscriber.answer()
-        rate = found["owed"] / found["seconds"] if not found["lost"] and found["seconds"] > 0 else None
+        rate = None if found["lost"] else found["owed"] / max(found["seconds"], 1e-6)
         return {
             "events": events, "lost": found["lost"], "deliveries_per_s": rate, "connections": found["connections"],
-            "published_per_s": events / said["seconds"],
+            "seconds": found["seconds"], "published_per_s": events / said["seconds"],
         }  # fmt: skip
 
     async def latency(self, size: int, a_second: float, seconds: float) -> dict[str, Any]:

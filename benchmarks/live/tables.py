@@ -17,7 +17,8 @@ def fan(title: str, found: dict[str, dict[str, Any]]) -> Table:
         if "best" not in each:
             table.add_row(name, tls, f"not measured: {each['not measured']}")
             continue
-        cells = [_cell(each["best"].get(measure), each.get("of bare", {}).get(measure)) for measure in measures]
+        best, ratios = each["best"], each.get("of bare", {})
+        cells = [_cell(best[measure], ratios.get(measure)) if measure in best else "" for measure in measures]
         table.add_row(name, tls, *cells, str(len(each["runs"])))
         for size, run in _lossy(each["runs"]):
             table.add_row(

@@ -53,4 +53,4 @@ def _publish_on(node: Node) -> Publish:
 
 
 ROPEWALK = system("ropewalk", Options())
-SIGNED = system("ropewalk, signed", Options(sign=True))
+SIGNED = system("ropewalk-signed", Options(sign=True))

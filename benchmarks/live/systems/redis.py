@@ -1,0 +1,65 @@
+"""Redis pub/sub by redis-py: one PUBLISH for each event, in pipelines of 200.
+
+Redis would hang up on subscribers that are slow; their buffers have no bound here.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from systems.contract import TOPIC, Hear, Publishing, Readers, Subscribing, System
+from systems.servers import missing, serving
+
+PIPELINE = 200
+
+
+def _command(program: str, port: int, folder: Path) -> list[str]:
+    return [
+        program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", "", "--appendonly", "no",
+        "--client-output-buffer-limit", "pubsub 0 0 0",
+    ]  # fmt: skip
+
+
+@asynccontextmanager
+async def subscribing(place: str, hears: Sequence[Hear]) -> Subscribing:
+    """A connection each."""
+    from redis.asyncio import Redis  # noqa: PLC0415  it may be missing
+    from redis.asyncio.client import PubSub  # noqa: PLC0415
+
+    async def read(of: PubSub, hear: Hear) -> None:
+        async for message in of.listen():
+            if message["type"] == "message":
+                hear(message["data"])
+
+    async with AsyncExitStack() as stack:
+        reading = []
+        for hear in hears:
+            client = await stack.enter_async_context(Redis(host="127.0.0.1", port=int(place)))
+            reader = await stack.enter_async_context(client.pubsub())
+            await reader.subscribe(TOPIC)
+            reading.append(asyncio.create_task(read(reader, hear)))
+        yield Readers("")
+        for task in reading:
+            task.cancel()
+        await asyncio.wait(reading)
+
+
+@asynccontextmanager
+async def publishing(place: str, _: str, __: int) -> Publishing:
+    """Pipelines, each awaited."""
+    from redis.asyncio import Redis  # noqa: PLC0415
+
+    async with Redis(host="127.0.0.1", port=int(place)) as client:
+
+        async def publish(events: Sequence[bytes]) -> None:
+            for first in range(0, len(events), PIPELINE):
+                pipeline = client.pipeline(transaction=False)
+                for payload in events[first : first + PIPELINE]:
+                    pipeline.publish(TOPIC, payload)
+                await pipeline.execute()
+
+        yield publish
+
+
+REDIS = System("redis", subscribing, publishing, missing("redis-server", "redis"), serving("redis-server", _command))

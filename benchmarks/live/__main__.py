@@ -1,8 +1,10 @@
 """How fast do events get from one process to others over live nodes, beside bare frames over TLS in the same run?
 
     .venv/bin/python benchmarks/live [--only one_to_one,bare,ropewalk] [--seconds 2] [--events 200000] [--repeat 3]
+                                     [--nodes 100] [--rounds 8]
 
-`--only` names parts (one_to_one, one_to_twenty) and systems. A run takes about so many seconds, and has so many events at the most.
+Beside them, brokers and zenoh, without TLS as they come. Then a network of so many nodes, counted after so many walks of each, beside naive overlays.
+`--only` names parts (one_to_one, one_to_twenty, network), systems, and variants of the network's nodes. A run takes about so many seconds, and has so many events at the most.
 Progress goes to standard error; the last line on standard output is one JSON document.
 """
 
@@ -15,10 +17,13 @@ from typing import Any
 
 import tables
 from fan import Plan, measured
+from network import ALL, Size, networks
+from networks.world import NODES
 from systems.catalogue import SYSTEMS
 from systems.nodes import SIGNED
 
-PARTS = {"one_to_one": 1, "one_to_twenty": 20}  # and how many subscribers
+PARTS = {"one_to_one": 1, "one_to_twenty": 20, "network": 0}  # and how many subscribers
+FEWEST = 10  # nodes: fewer leave topics without two members
 BEGUN = time.monotonic()
 
 
@@ -27,39 +32,46 @@ def say(what: str) -> None:
     print(f"[{time.monotonic() - BEGUN:5.0f} s] {what}", file=sys.stderr, flush=True)
 
 
-async def main(parts: list[str], systems: list[str], plan: Plan) -> dict[str, Any]:
+async def main(parts: list[str], systems: list[str], variants: list[str], plan: Plan, size: Size) -> dict[str, Any]:
     """Every part that is wanted."""
-    found = {}
+    found: dict[str, Any] = {}
     for part in parts:
+        if part == "network":
+            found[part] = await networks(variants, size, say)
+            continue
         wanted = [SYSTEMS[name] for name in systems if PARTS[part] == 1 or SYSTEMS[name] is not SIGNED]
         found[part] = await measured(wanted, PARTS[part], plan, say)
     return found
 
 
-def _told() -> tuple[list[str], list[str], Plan]:
+def _told() -> tuple[list[str], list[str], list[str], Plan, Size]:
+    names = list(dict.fromkeys([*PARTS, *SYSTEMS, *ALL]))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help=f"of {', '.join([*PARTS, *SYSTEMS])}; with commas")
+    parser.add_argument("--only", default="", help=f"of {', '.join(names)}; with commas")
     parser.add_argument("--events", type=int, default=200_000)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--nodes", type=int, default=NODES)
+    parser.add_argument("--rounds", type=int, default=8)
     told = parser.parse_args()
     only = [name.strip() for name in told.only.split(",") if name.strip()]
-    if unknown := [name for name in only if name not in PARTS and name not in SYSTEMS]:
-        parser.error(f"--only names {unknown[0]!r}, but must name some of: {', '.join([*PARTS, *SYSTEMS])}")
+    if unknown := [name for name in only if name not in names]:
+        parser.error(f"--only names {unknown[0]!r}, but must name some of: {', '.join(names)}")
     if told.events < 1 or told.repeat < 1 or told.seconds <= 0:
         parser.error("--events, --repeat and --seconds must be above 0")
+    if told.nodes < FEWEST or told.rounds < 0:
+        parser.error(f"--nodes must be {FEWEST} or more, --rounds 0 or more")
     parts = [name for name in PARTS if name in only] or list(PARTS)
     systems = [name for name in SYSTEMS if name in only] or list(SYSTEMS)
-    return parts, systems, Plan(told.events, told.seconds, told.repeat)
+    variants = [name for name in ALL if name in only] or ALL
+    size = Size(told.nodes, told.rounds, told.events)
+    return parts, systems, variants, Plan(told.events, told.seconds, told.repeat), size
 
 
 if __name__ == "__main__":
-    parts, systems, plan = _told()
-    found = asyncio.run(main(parts, systems, plan))
-    tables.show(
-        *(
-            tables.fan(f"One publisher to {PARTS[part]}: the best of {plan.repeat}, (of bare)", each)
-            for part, each in found.items()
-        )
-    )
+    parts, systems, variants, plan, size = _told()
+    found = asyncio.run(main(parts, systems, variants, plan, size))
+    for part, each in found.items():
+        title = f"One publisher to {PARTS[part]}: the best of {plan.repeat}, (of bare)"
+        tables.show(*(tables.network(each) if part == "network" else [tables.fan(title, each)]))
     print(json.dumps(found))

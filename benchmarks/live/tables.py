@@ -1,5 +1,6 @@
 """What was found, for people."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
@@ -25,6 +26,53 @@ def fan(title: str, found: dict[str, dict[str, Any]]) -> Table:
                 "", "", f"[dim]{size}: {run['lost']} of {run['events']} lost at {run['published_per_s']:,.0f}/s[/]"
             )
     return table
+
+
+def network(found: dict[str, Any]) -> list[Table]:
+    """A row per network, and how ours stand with what we set out to reach."""
+    title = (
+        f"{found['nodes']} nodes, 16 topics, 5 followed by each, events of 1 KB; counted after {found['rounds']} walks"
+    )
+    table = Table(title=title, title_justify="left")
+    for heading in ("network", *NETWORK):
+        table.add_column(heading, justify="left" if heading == "network" else "right")
+    for name, each in found["networks"].items():
+        failed = each.get("failed")
+        table.add_row(name, *([f"not measured: {failed}"] if failed else [value(each) for value in NETWORK.values()]))
+    targets = Table(title="What we set out to reach, as a ratio: at most 1 is reached", title_justify="left")
+    headings = list(dict.fromkeys(heading for each in found["targets"].values() for heading in each))
+    for heading in ("network", *headings):
+        targets.add_column(heading, justify="left" if heading == "network" else "right")
+    for name, each in found["targets"].items():
+        targets.add_row(name, *(f"{each[heading]:.2f}" for heading in headings))
+    return [table, targets]
+
+
+NETWORK: dict[str, Callable[[dict[str, Any]], str]] = {
+    "connections a node, p99": lambda each: f"{each['connections_mean']:.1f}, {each['connections_p99']:.0f}",
+    "sockets": lambda each: f"{each['sockets_mean']:.1f}",
+    "reach, 20 % crashed": lambda each: f"{each['reach_after_crash']:.5f}",
+    "40 %": lambda each: f"{each['reach_after_hard_crash']:.5f}",
+    "frames a delivery": lambda each: f"{each['one_topic']['frames_per_delivery']:.2f}",
+    "frames a node, 3 topics": lambda each: f"{each['three_topics']['frames_per_delivery']:.2f}",
+    "to all, p50, p99 ms": lambda each: (
+        f"{each['one_topic']['to_all_p50_ms']:.1f}, {each['one_topic']['to_all_p99_ms']:.0f}"
+    ),
+    "missed of owed": lambda each: (
+        f"{each['one_topic']['missed'] + each['three_topics']['missed']} of "
+        f"{each['one_topic']['owed'] + each['three_topics']['owed']}"
+    ),
+    "KiB a node": lambda each: f"{each['kib_per_node']:,.0f}",
+    "start s": lambda each: f"{each['start_s']:.1f}",
+    "CPU ms an event": lambda each: f"{each['one_topic']['cpu_ms_per_event']:.1f}",
+    "idle CPU": lambda each: f"{each['idle_cpu_share']:.0%}",
+    "naive of equal reach": lambda each: _naive(each.get("naive_of_equal_reach")),
+    "after 40 %": lambda each: _naive(each.get("naive_of_equal_reach_after_hard_crash")),
+}
+
+
+def _naive(equal: dict[str, Any] | None) -> str:
+    return f"degree {equal['degree']}: {equal['connections_mean']:.1f}" if equal else ""
 
 
 def _lossy(runs: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:

@@ -1,7 +1,7 @@
 """How fast do events get from one process to others over live nodes, beside bare frames over TLS in the same run?
 
     .venv/bin/python benchmarks/live [--only one_to_one,bare,ropewalk] [--seconds 2] [--events 200000] [--repeat 3]
-                                     [--nodes 100] [--rounds 8]
+                                     [--nodes 100] [--rounds 12]
 
 Beside them, brokers and zenoh, without TLS as they come. Then a network of so many nodes, counted after so many walks of each, beside naive overlays.
 `--only` names parts (one_to_one, one_to_twenty, network), systems, and variants of the network's nodes. A run takes about so many seconds, and has so many events at the most.
@@ -23,6 +23,7 @@ from systems.catalogue import SYSTEMS
 from systems.nodes import SIGNED
 
 PARTS = {"one_to_one": 1, "one_to_twenty": 20, "network": 0}  # and how many subscribers
+ROUNDS = 12  # of ten seconds each, after which few connections are opened or closed any more
 FEWEST = 10  # nodes: fewer leave topics without two members
 BEGUN = time.monotonic()
 
@@ -52,7 +53,7 @@ def _told() -> tuple[list[str], list[str], list[str], Plan, Size]:
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--nodes", type=int, default=NODES)
-    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     told = parser.parse_args()
     only = [name.strip() for name in told.only.split(",") if name.strip()]
     if unknown := [name for name in only if name not in names]:

@@ -120,12 +120,31 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(capsys.readouterr().out)
     assert document["ok"] is True
     found = {check["what"]: check["found"] for check in document["checks"]}
-    assert set(found) == {"Python", "memory", "cores", "scratch disk", "lab", "Java", "Spark runs on"}
+    assert set(found) == {
+        "Python",
+        "memory",
+        "cores",
+        "scratch disk",
+        "lab",
+        "Java",
+        "Spark runs on",
+        "tests, benchmarks",
+    }
     assert found["cores"] == str(cores())
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert all(what in out for what in found)
     assert len(out.splitlines()) <= 24  # one screen
+
+
+def test_doctor_finds_no_fault_where_what_only_tests_and_benchmarks_use_is_not_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "BESIDES", ("nothing-of-that-name", "also-not-here"))
+    assert main(["doctor", "--json"]) == 0
+    check = json.loads(capsys.readouterr().out)["checks"][-1]
+    assert check["ok"] is True
+    assert "nothing-of-that-name, also-not-here" in check["advice"]
 
 
 def test_doctor_says_that_the_scratch_folder_is_not_there(

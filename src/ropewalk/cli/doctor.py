@@ -25,6 +25,8 @@ from ropewalk.tables.masters import recognised
 GIB = 2**30
 LAB = ("pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2", "powerlaw", "scipy")
 GET_LAB = "pip install 'ropewalk[lab]'"
+BESIDES = ("chromium", "redis-server", "mosquitto", "nats-server")  # a browser for tests, brokers to be measured beside
+SBIN = "/usr/sbin:/usr/local/sbin"  # where Debian puts some of them, which is not on everybody's path
 LITTLE_MEMORY = 3 * GIB
 LITTLE_DISK = 5 * GIB
 
@@ -40,6 +42,7 @@ def command(as_json: bool) -> None:
     checks = [_python(), _machine_memory(), _cores(), _disk(), *_packages()]
     if _installed("pyspark"):
         checks += [_java(), _master()]
+    checks.append(_besides())
     if as_json:
         show_json({"version": __version__, "ok": all(check["ok"] for check in checks), "checks": checks})
     else:
@@ -115,6 +118,16 @@ def _master() -> dict[str, Any]:
     elsewhere = os.environ.get("SPARK_HOME")
     advice = f"SPARK_HOME={elsewhere} is not used when Spark runs here" if elsewhere else ""
     return _check("Spark runs on", "this machine", advice=advice)
+
+
+def _besides() -> dict[str, Any]:
+    """What only tests and benchmarks use: that it is not here is no fault."""
+    missing = [each for each in BESIDES if not (shutil.which(each) or shutil.which(each, path=SBIN))]
+    have = ", ".join(each for each in BESIDES if each not in missing) or "none of what they can use"
+    advice = (
+        f"without {', '.join(missing)}: those that need it are skipped, and nothing else needs it" if missing else ""
+    )
+    return _check("tests, benchmarks", have, advice=advice)
 
 
 def _show(checks: list[dict[str, Any]]) -> None:

@@ -9,11 +9,12 @@ from networks.world import Links, World
 from ropewalk import Node, Options, Subscription
 from ropewalk.engines.live.identity import topic_of
 
-VARIANTS: dict[str, dict[str, Any]] = {  # settings besides the usual ones
+# Settings besides the usual ones. Fan-outs are not among them: SCAMP makes views by itself, and heeds only how sure it is to be.
+VARIANTS: dict[str, dict[str, Any]] = {
     "ropewalk": {},
-    "ropewalk-pair": {"weight": "pair"},
-    "ropewalk-two-way": {"fanout": "two-way"},
-    "ropewalk-pair-two-way": {"weight": "pair", "fanout": "two-way"},
+    "ropewalk-pair": {"weight": "pair"},  # whom two prefer is the same for both: fewer connections, and hubs
+    "ropewalk-sparse": {"connectivity": 0.9},
+    "ropewalk-pair-sparse": {"weight": "pair", "connectivity": 0.9},
 }
 
 

@@ -11,6 +11,7 @@ Progress goes to standard error; the last line on standard output is one JSON do
 import argparse
 import asyncio
 import json
+import signal
 import sys
 import time
 from typing import Any
@@ -71,6 +72,7 @@ def _told() -> tuple[list[str], list[str], list[str], Plan, Size]:
 
 if __name__ == "__main__":
     parts, systems, variants, plan, size = _told()
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # brokers and ends are ended on the way out
     found = asyncio.run(main(parts, systems, variants, plan, size))
     for part, each in found.items():
         title = f"One publisher to {PARTS[part]}: the best of {plan.repeat}, (of bare)"

@@ -64,7 +64,8 @@ async def _outcome(tallies: list[Tally], readers: Readers, timed: bool) -> dict[
     return {
         "owed": sum(tally.wanted for tally in tallies),
         "lost": sum(tally.lost() for tally in tallies),
-        "seconds": (max(tally.last for tally in tallies) - min(tally.first for tally in tallies)) / 1e9,
+        "first": min(tally.first for tally in tallies) / 1e9,
+        "last": max(tally.last for tally in tallies) / 1e9,
         "latencies": [each for tally in tallies for each in tally.latencies()] if timed else [],
         "connections": readers.connections(),
     }
@@ -84,7 +85,7 @@ async def publish(system: System, told: dict[str, Any], talk: "Talk") -> None:
                 made = payloads(asked["run"], asked["events"], asked["size"])
                 begun = time.monotonic()
                 await (_trickle(say, made, asked["a_second"]) if asked["a_second"] else say(made))
-                talk.say({"seconds": time.monotonic() - begun})
+                talk.say({"begun": begun, "seconds": time.monotonic() - begun})
                 continue
             else:
                 await _pace(say, stamped(asked["run"], asked["events"], asked["size"]), asked["a_second"])

@@ -1,12 +1,13 @@
 """Nodes of Magnet and Scribe as a program uses them, on real sockets."""
 
+import asyncio
 import socket
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 
 import pytest
 
-from alive import Node, Options, alive, eventually, read
+from alive import Node, Options, alive, eventually, publish_apart, read
 from ropewalk.engines.live import subscriptions
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.options import LIVE_ON_RINGS
@@ -128,7 +129,7 @@ async def test_a_neighbour_that_dies_takes_nobody_with_it(protocol: str) -> None
 
 @alive
 async def test_a_slow_reader_holds_up_nobody_and_misses_nothing_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscriptions, "MOST_WAITING_BYTES", 80)
+    monkeypatch.setattr(subscriptions, "MOST_WAITING_BYTES", 40 * (2 + subscriptions.EVENT_BYTES))
     hundred = [b"%02d" % number for number in range(100)]
     async with AsyncExitStack() as stack:
         nodes = await network(stack, 5, "scribe")
@@ -136,11 +137,11 @@ async def test_a_slow_reader_holds_up_nobody_and_misses_nothing_up_to_a_bound(mo
         quick = nodes[4].subscribe("news", buffer=200)
         sport = nodes[0].subscribe("sport")
         await settled(*nodes)
-        for payload in hundred:
-            await nodes[4].publish(payload, ["news"])
+        reading = asyncio.create_task(read(quick, 100))
+        await publish_apart(nodes[4], hundred, ["news"])
         await nodes[4].publish(b"goal", ["sport"])
         assert [event.payload for event in await read(sport, 1)] == [b"goal"]  # at a node that is behind with news
-        assert {event.payload for event in await read(quick, 100)} == {*hundred}
+        assert {event.payload for event in await reading} == {*hundred}
         await eventually(lambda: all(subscription.dropped == 60 for subscription in slow), "not as many as are said")
         for subscription in slow:
             assert len({event.payload for event in await read(subscription, 40)}) == 40

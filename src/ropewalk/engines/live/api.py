@@ -25,6 +25,7 @@ from ropewalk.engines.live.joining import Joining
 from ropewalk.engines.live.leaving import hand_on
 from ropewalk.engines.live.options import CALLED, LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
 from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
+from ropewalk.engines.live.pressure import Pressure
 from ropewalk.engines.live.readers import ROOM, Readers
 from ropewalk.engines.live.subscriptions import BUFFER, MOST_NAMED, Event, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
@@ -159,8 +160,8 @@ class Node:
         machine = self._machine()
         self.driver = Driver(machine, self.transport)
         self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
-        if options.protocol not in LIVE_ON_RINGS:  # there a node that waits holds up all who are below it
-            self.gate.is_full = self._readers.is_full
+        # on rings nobody is held up: all who are below would have to wait
+        self.pressure = Pressure(self._readers.is_pressed) if options.protocol not in LIVE_ON_RINGS else None
         self.gate.has_had, self.gate.came_again = machine.has_had, self._came_again
         self.transport.heard = self.gate.receive
         self.driver.deliver, self.driver.report = self._deliver, self._report
@@ -380,7 +381,16 @@ class Node:
         assert letter is not None  # the gate has seen to that
         self.counts["delivered"] += len(letter.said) - letter.said.count(None)
         self._readers.hand_out(deliver.event, letter.said, deliver.hops)
+        if self.pressure is not None and self._readers.is_pressed(deliver.event.topics):
+            self._press(self.pressure)
         self.delivered(deliver.event, deliver.hops)
+
+    def _press(self, pressure: Pressure) -> None:
+        """Whoever has just sent an event has to wait."""
+        taking = self.driver.taking
+        connection = self.transport.links.get(taking.sender.id) if isinstance(taking, contract.Received) else None
+        if connection is not None:
+            pressure.press(connection)
 
     def _report(self, report: Report) -> None:
         self._outgoing.confirm(report.event.id, report.topic, report.why)
@@ -390,8 +400,8 @@ class Node:
 
     def _has_room(self) -> None:
         self._readers.wake()
-        if self.gate.is_holding:
-            self.gate.has_room()
+        if self.pressure is not None:
+            self.pressure.ease()
 
     def _refuse(self, sender: Contact, event: int) -> None:
         self.driver.tell(Refuse(sender, event))

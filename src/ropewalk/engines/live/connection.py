@@ -104,6 +104,7 @@ class Connection(asyncio.Protocol):
         self.numbers, self.topics = Numbers(), Topics()
         self.heard_at = self.said_at = self.loop.time()
         self.paused = self.scheduled = self.leaving = False
+        self.held_up = False  # whether nothing is read for now, which is not the other end's fault
         self.patience: asyncio.TimerHandle | None = None  # until it is ended, if somebody waits for it
         self.settled = asyncio.Event()  # once it is up, or will never be
         self.gone = asyncio.Event()
@@ -222,6 +223,19 @@ class Connection(asyncio.Protocol):
             self.owner.counts.recalled += 1
             self._schedule()
 
+    def hold_up(self) -> None:
+        """Read nothing for now: somebody here cannot keep up with what comes."""
+        if self.transport is not None and not self.transport.is_closing():
+            self.held_up = True
+            self.transport.pause_reading()
+
+    def go_on(self) -> None:
+        """Read again."""
+        if self.held_up and self.transport is not None and not self.transport.is_closing():
+            self.heard_at = self.loop.time()
+            self.transport.resume_reading()
+        self.held_up = False
+
     def ping(self) -> None:
         """Say that this end lives, ahead of all that waits."""
         if not self.paused:
@@ -234,6 +248,7 @@ class Connection(asyncio.Protocol):
             return
         self.ending = Ending(cause, cause)
         self.leaving = True
+        self.go_on()  # the other end's good-bye has to be read
         self.be_patient(self.loop.call_later(FAREWELL, self.abort))
         self._flush()
 

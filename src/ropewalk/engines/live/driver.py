@@ -44,6 +44,7 @@ class Driver:
         self.report: Callable[[Report], None] = lambda _: None
         self.entered: Callable[[Entered], None] = lambda _: None
         self.handled = 0  # inputs so far
+        self.taking: Input | None = None  # the last of them: what is done now was answered to it
         self.moved = asyncio.Event()  # set at every input: for who waits for something to come about
         self.failed = 0  # inputs at which the machine raised: a bug, which must not take the node down
         self._doing: dict[type[Effect], Callable[[Any], None]] = {
@@ -102,6 +103,7 @@ class Driver:
 
     def _handle(self, event: Input) -> None:
         self.handled += 1
+        self.taking = event
         self.moved.set()
         try:
             effects = self.machine.handle(event, self.loop.time())

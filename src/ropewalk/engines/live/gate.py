@@ -1,30 +1,25 @@
-"""What is let in to the machine: events that are genuine, that nobody objects to, and that somebody has room for.
+"""What is let in to the machine: events that are genuine, and that nobody objects to.
 
 An event is judged once, when it comes first, before the machine knows of it: what is not let in is neither delivered nor
 passed on. What was judged is known by its id and by what it says: else whoever sends rubbish under the id of an event would
 have the event itself refused. Signatures are checked in a thread, since one takes longer than all else that is done about an
 event. Of an event that somebody objects to the machine is told, so that it does not ask for it; of one that is not genuine it is not, since
 the id may be that of one that is.
-
-An event for which a slow reader has no room is not let in yet: some wait here. Of those beyond that it is as if their senders
-had only offered them: when there is room again, the machine is told of the offers, and asks. What comes from a stranger is
-left out: its publisher tries again. On trees nothing waits here: who waited would hold up all who are below it.
 """
 
 import asyncio
 import json
 import logging
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
 
 from ropewalk.engines.live.envelope import Letter, is_plain, thinned, unseal
-from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Carrier, Contact, Event
-from ropewalk.protocols.dissemination.messages import Have, Inject, Push
+from ropewalk.protocols.dissemination.messages import Inject, Push
 
 Verdict = Literal["accept", "ignore", "reject"]
 """Let it in; leave it out; leave it out and count it against whoever sent it."""
@@ -37,10 +32,6 @@ Outcomes = tuple[Outcome, ...]
 Seconds = Callable[[], float]
 
 MOST_JUDGED = 65_536  # ours: verdicts that are remembered, as many as ids of events are
-MOST_HELD_BYTES = 8 * 1_048_576  # ours: of events that wait for room
-EVENT_BYTES = 1024  # ours: what an event takes besides its payload
-MOST_OFFERS = 4096  # ours: that wait for room; what is beyond is offered again by its sender
-AT_A_TIME = 8  # ours: offers that are taken up when there is room
 MOST_REJECTED = 16  # ours: events that one neighbour may send within a minute before it is sent away for a while
 REJECTED_WITHIN = 60.0  # seconds
 BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent what was rejected
@@ -86,13 +77,8 @@ class Gate:
         self.carriers = frozenset(carriers)  # all messages with an event in them
         self.came_again: Callable[[int], None] = lambda _: None  # told of events that had come before
         self.has_had: Callable[[int], bool] = lambda _: False  # whether an event has come before
-        self.is_full: Callable[[tuple[int, ...], Content], bool] = lambda *_: False  # whether who reads it has no room
         self.counts: dict[str, int] = {}  # of what was not let in, by why
         self._verdicts: OrderedDict[bytes, Outcomes] = OrderedDict()  # MOST_JUDGED
-        self._held: dict[int, deque[tuple[Contact, Push]]] = {}  # by a topic whose reader is slow; MOST_HELD_BYTES
-        self._waiting: set[int] = set()  # the events in there
-        self._held_bytes = 0
-        self._offers: OrderedDict[tuple[int, int], tuple[Contact, Have]] = OrderedDict()  # (event, node); MOST_OFFERS
         self._rejected: OrderedDict[int, tuple[float, int]] = (
             OrderedDict()
         )  # by node: since when, how many; MOST_REJECTERS
@@ -104,12 +90,10 @@ class Gate:
         if type(message) in self.carriers:
             event = message.event
             self._note(event.id)
-            if self.judges or not is_plain(event) or self.is_full(event.topics, event.content):
+            if self.judges or not is_plain(event):
                 self._carried(sender, message)
             else:
                 self.let_in(sender, message)  # as most are
-        elif isinstance(message, Have) and self._waiting:
-            self._offered(sender, message)
         else:
             self.let_in(sender, message)
 
@@ -139,31 +123,6 @@ class Gate:
             self._count("too many at once")
         else:
             self._at_work[key] = asyncio.create_task(self._judge(key, sender, message, letter))
-
-    def _offered(self, sender: Contact, have: Have) -> None:
-        """What waits here need not be asked for."""
-        others = tuple(offer for offer in have.offers if offer[0] not in self._waiting)
-        if others or not have.offers:
-            self.let_in(sender, replace(have, offers=others))
-
-    @property
-    def is_holding(self) -> bool:
-        """Whether anything waits for a slow reader."""
-        return bool(self._held or self._offers)
-
-    def has_room(self) -> None:
-        """Somebody who was too slow has read something, or reads no more."""
-        for topic, held in list(self._held.items()):
-            while held and not self.is_full(held[0][1].event.topics, held[0][1].event.content):
-                sender, push = held.popleft()
-                self._waiting.remove(push.event.id)
-                self._held_bytes -= len(push.event.payload) + EVENT_BYTES
-                self.let_in(sender, push)
-            if not held:
-                del self._held[topic]
-        if not self._held:
-            for key in list(self._offers)[:AT_A_TIME]:
-                self.let_in(*self._offers.pop(key))
 
     async def close(self) -> None:
         """Judge nothing any more."""
@@ -216,12 +175,7 @@ class Gate:
             return
         if accepted < len(verdicts):
             message = _thinned(message, verdicts)
-        if not self.is_full(message.event.topics, message.event.content):
-            self.let_in(sender, message)
-        elif isinstance(message, Push):
-            self._hold(sender, message)
-        else:
-            self._count("no room yet")
+        self.let_in(sender, message)
 
     def _object(self, sender: Contact, message: Carrier, verdict: Outcome) -> None:
         self._count(verdict)
@@ -229,22 +183,6 @@ class Gate:
         vouched = isinstance(message, Push | Inject) or sender.id == message.event.publisher
         if verdict == "forged" or (verdict == "reject" and vouched):
             self._reject(sender)
-
-    def _hold(self, sender: Contact, push: Push) -> None:
-        event = push.event
-        if event.id in self._waiting:
-            return
-        self._count("no room yet")
-        size = len(event.payload) + EVENT_BYTES
-        if self._held_bytes + size <= MOST_HELD_BYTES:
-            topic = next(topic for topic in event.topics if self.is_full((topic,), event.content))
-            self._held.setdefault(topic, deque()).append((sender, push))
-            self._waiting.add(event.id)
-            self._held_bytes += size
-            return
-        self._offers[event.id, sender.id] = (sender, Have(((event.id, push.topics),), alone=True))
-        if len(self._offers) > MOST_OFFERS:
-            self._offers.popitem(last=False)
 
     def _reject(self, sender: Contact) -> None:
         now = asyncio.get_running_loop().time()

@@ -77,6 +77,10 @@ class Readers:
                     return True
         return False
 
+    def is_pressed(self, topics: Iterable[int] | None = None) -> bool:
+        """Whether somebody who reads one of these, or anything at all, has so much to read that others have to wait."""
+        return any(each.is_pressed for topic in topics or self.by_topic for each in self.by_topic.get(topic, ()))
+
     def wake(self) -> None:
         """Somebody has read something, or there is nothing to wait for any more."""
         self._emptied.set()

@@ -16,7 +16,11 @@ WhenFull = Literal["wait", "drop-oldest", "raise"]
 
 BUFFER = 1024  # ours: events that wait for whoever reads them
 MOST_NAMED = 1024  # ours: lists of topics whose names are remembered
-MOST_WAITING_BYTES = 8 * 1_048_576  # ours: of events beyond that, where they cannot wait elsewhere
+MOST_WAITING_BYTES = 8 * 1_048_576  # ours: of all events that wait
+PRESSED_BYTES = (
+    MOST_WAITING_BYTES // 2
+)  # ours: from here on those from whom they come have to wait; until half of it is read
+EVENT_BYTES = 256  # ours: what an event takes besides its payload
 
 
 class SlowConsumerError(RunError):
@@ -90,7 +94,8 @@ class Subscription:
         self.dropped = 0  # events that were lost because nobody read them in time
         self._end = end
         self._waiting: deque[Event] = deque()
-        self._bytes = 0  # of their payloads
+        self._bytes = 0  # that they take
+        self.is_pressed = False  # whether those from whom events come have to wait
         self._news = asyncio.Event()
         self._failed = False
         self._closed = False
@@ -98,8 +103,9 @@ class Subscription:
 
     @property
     def is_full(self) -> bool:
-        """Whether events have to wait elsewhere."""
-        return self.when_full == "wait" and len(self._waiting) >= self.buffer and not self._closed
+        """Whether who publishes at this very node has to wait."""
+        full = len(self._waiting) >= self.buffer or self._bytes >= MOST_WAITING_BYTES
+        return full and self.when_full == "wait" and not self._closed
 
     def names(self, topics: tuple[int, ...]) -> tuple[str, ...]:
         """Those of an event's topics that are read here, by name."""
@@ -114,31 +120,35 @@ class Subscription:
         """One more."""
         if self._closed or self._failed:
             return
-        if len(self._waiting) < self.buffer:
-            self._waiting.append(event)
-            self._bytes += len(event.payload)
-            if not self._news.is_set():
-                self._news.set()
+        if len(self._waiting) >= self.buffer or self._bytes >= PRESSED_BYTES:
+            self._overflow(event)
             return
-        self._overflow(event)
+        self._waiting.append(event)
+        self._bytes += len(event.payload) + EVENT_BYTES
+        if not self._news.is_set():
+            self._news.set()
 
     def _overflow(self, event: Event) -> None:
-        if self.when_full == "raise":
+        if self.when_full == "raise" and self._has_no_room():
             self._failed = True
         elif self.when_full == "wait" and self._bytes >= MOST_WAITING_BYTES:
             self.dropped += 1
         else:
-            if self.when_full == "drop-oldest":
+            while self.when_full == "drop-oldest" and self._waiting and self._has_no_room():
                 self._next()
                 self.dropped += 1
             self._waiting.append(event)
-            self._bytes += len(event.payload)
+            self._bytes += len(event.payload) + EVENT_BYTES
+        self.is_pressed = self.when_full == "wait" and self._bytes >= PRESSED_BYTES
         self._news.set()
+
+    def _has_no_room(self) -> bool:
+        return len(self._waiting) >= self.buffer or self._bytes >= MOST_WAITING_BYTES
 
     async def close(self) -> None:
         """Follow these topics no longer, unless another subscription does. What has come can still be read."""
         if not self._closed:
-            self._closed = True
+            self._closed, self.is_pressed = True, False
             self._news.set()
             self._end(self)
 
@@ -148,7 +158,7 @@ class Subscription:
 
     def _next(self) -> Event:
         event = self._waiting.popleft()
-        self._bytes -= len(event.payload)
+        self._bytes -= len(event.payload) + EVENT_BYTES
         return event
 
     def __aiter__(self) -> AsyncIterator[Event]:
@@ -160,14 +170,18 @@ class Subscription:
         while not self._waiting:
             if self._failed:
                 raise SlowConsumerError(
-                    f"more than {self.buffer} events were waiting to be read; read faster, or choose a larger buffer or another mode."
+                    f"more than {self.buffer} events were waiting to be read, or {MOST_WAITING_BYTES >> 20} MiB; read faster, or choose a larger buffer or another mode."
                 )
             if self._closed:
                 raise StopAsyncIteration
             self._news.clear()
             await self._news.wait()
+        was_full = self.is_full
         event = self._next()
-        if self.when_full == "wait" and len(self._waiting) < self.buffer:
+        if self.is_pressed and self._bytes < PRESSED_BYTES // 2:
+            self.is_pressed = False
+            self.emptied()
+        elif was_full:
             self.emptied()
         return event
 

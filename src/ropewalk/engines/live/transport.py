@@ -341,11 +341,12 @@ class Transport:
     def _look_around(self, now: float, *, held_up: bool) -> None:
         """Say that this node lives, and see who does not. If it was held up, what others have said may still be unread."""
         for connection in list(self.links.values()):
-            if held_up:
+            if held_up or connection.held_up:
                 connection.heard_at = now
             elif now - connection.heard_at > FROZEN * self._beats(connection):
                 connection.abort(Ending("failed", "frozen"))
-            elif now - connection.said_at >= self.heartbeat / 2:
+                continue
+            if now - connection.said_at >= self.heartbeat / 2:
                 connection.ping()
 
     def _beats(self, connection: Connection) -> float:

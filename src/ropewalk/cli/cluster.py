@@ -19,7 +19,7 @@ from ropewalk.cli.runs import (
 )
 from ropewalk.engines.job import Job, Order
 from ropewalk.engines.live.faults import faults_of
-from ropewalk.errors import UsageError
+from ropewalk.errors import InputError, UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, LIVE_PERIOD, ordered
 from ropewalk.protocols.catalogue import ON_SOCKETS, find_live
 from ropewalk.protocols.dht.runs import OfRuns
@@ -57,6 +57,11 @@ USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
     help="Over which nodes are spread.  [default: as many as there are cores; one a node with --faults]",
 )
 @click.option("--faults", metavar="A,B", default="", help="What is to go wrong, and when.")
+@click.option(
+    "--telemetry",
+    type=options.FOLDER,
+    help="Keep what nodes say of themselves here, to be replayed: ropewalk dashboard.",
+)
 @of_runs(publish="Events to publish.", keep="Write or count more: rounds, traffic, links, connections.")
 def command(
     folder: Path,
@@ -66,6 +71,7 @@ def command(
     publish: int,
     topics_per_event: int | None,
     faults: str,
+    telemetry: Path | None,
     keep: str,
     fitness: bool,
     **told: Any,
@@ -90,6 +96,7 @@ def command(
         topics_per_event=topics_per_event or 1,
         processes=processes or cores(),
         faults=faults,
+        telemetry=telemetry,
     )
     _refuse(job, processes, topics_per_event)
     if isinstance(job, Job):
@@ -101,7 +108,19 @@ def command(
             raise UsageError(
                 f"--rounds {job.settings.rounds} leaves {protocol} no time to be looked at; use 1 or more."
             )
+    if telemetry is not None:
+        _make_room(telemetry)
     carry_out(universe, job, **shown)
+
+
+def _make_room(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = next(folder.glob("*.jsonl"), None)
+    except OSError as error:
+        raise InputError(f"telemetry cannot be kept in {folder}: {error.strerror}.") from None
+    if taken is not None:
+        raise UsageError(f"--telemetry {folder} has telemetry in it already ({taken.name}); give another folder.")
 
 
 def _refuse(job: Order, processes: int | None, topics_per_event: int | None) -> None:

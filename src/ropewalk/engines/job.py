@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +31,7 @@ class Order:
     topics_per_event: int = 1
     processes: int = 2  # in engine live: over which nodes are spread
     faults: str = ""  # likewise: what is to go wrong
+    telemetry: Path | None = None  # likewise: where nodes say what they do, for who looks on; None: nobody does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,6 +110,10 @@ class Node:
         """Its public key, in hex: what goes on the list of allowed nodes of others."""
         return self.identity.public.hex()
 
+    def name_of(self, topic: int) -> str:
+        """What a topic that it follows is called; nothing, if it was told an id only."""
+        return self._readers.name(topic)
+
     @property
     def unreached(self) -> str:
         """Why the last bootstrap node could not be reached."""

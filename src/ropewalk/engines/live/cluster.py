@@ -105,9 +105,10 @@ class Cluster:
         cuttable: bool = False,  # whether some can be parted from others
         heartbeat: float = HEARTBEAT,
         filters: dict[int, tuple[Filter, ...]] | None = None,  # by node: what of its topics, if not all
+        telemetry: Path | None = None,  # where somebody looks on, so that nodes say more, and sooner; None: nobody does
     ) -> None:
         self.members, self.settings, self.seed, self.folder = members, settings, seed, folder
-        self.filters = filters or {}
+        self.filters, self.telemetry = filters or {}, telemetry
         self.processes, self.heartbeat, self.protocol = processes, heartbeat, protocol
         self.follows: dict[int, list[int]] = {}
         for topic, nodes in members.items():
@@ -202,7 +203,7 @@ class Cluster:
 
     async def _start(self, node: int, worker: Worker, seeds: list[str], life: int) -> None:
         number = self.nodes.index(node)
-        born = Life(node, number, life, self.folder / f"{number}.jsonl")
+        born = Life(node, number, life, (self.telemetry or self.folder) / f"{number}.jsonl")
         self.lives.append(born)
         listen = "127.0.0.1:0"
         if self.proxy is not None:
@@ -220,6 +221,7 @@ class Cluster:
             "heartbeat": self.heartbeat,
             "telemetry": str(born.telemetry),
             "life": life,
+            "watched": self.telemetry is not None,
             "paused": not self.settings.discover and not life,
         }
         id_, address = await worker.ask("start", number=number, **told)

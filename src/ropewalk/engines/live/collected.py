@@ -17,6 +17,7 @@ from ropewalk.protocols.trees.standing import Standing
 
 FOREVER = float("inf")
 CARRIERS = ("push", "inject", "shed", "submit", "keep")  # kinds of message that carry an event
+FOR_WATCHERS = ("nodes", "endings", "held", "linked")  # tables for who looks on meanwhile
 Key = tuple[int, int]  # node, life
 
 
@@ -77,7 +78,8 @@ class Collected:
         for node, path in files:
             if path.exists():
                 for number, row in _rows(path.read_text(), str(path)):
-                    self._take(node, names, row, f"{path}, line {number}")
+                    if row["table"] not in FOR_WATCHERS:
+                        self._take(node, names, row, f"{path}, line {number}")
 
     def owed(self, period: float) -> Iterator[tuple[Published, Key]]:
         """Which event must have got to whom: it ran and followed one of its topics, from long before to the end."""

@@ -49,6 +49,7 @@ async def run_until_stopped(
             shown(await endpoint.start(metrics))
         if watching is not None:
             watching.begin()
+            watching.watch()
         ready(node)
         await stopped.wait()
         if watching is not None:

@@ -46,6 +46,10 @@ class Readers:
             return None if not readers else ()
         return tuple(dict.fromkeys(filter_ for each in readers for filter_ in each.filters))
 
+    def name(self, topic: int) -> str:
+        """What a topic is called by who follows it here, if that is known."""
+        return next((each.topics[topic] for each in self.by_topic.get(topic, ()) if each.topics[topic]), "")
+
     async def close(self) -> None:
         """End all of them."""
         for subscriptions in list(self.by_topic.values()):

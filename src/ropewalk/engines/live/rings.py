@@ -5,7 +5,7 @@ from pyspark.sql import SparkSession
 from ropewalk.engines.contract import FINAL, Phase
 from ropewalk.engines.job import Order, Outcome
 from ropewalk.engines.live.collected import Collected
-from ropewalk.engines.live.run import of_cluster, rows_of
+from ropewalk.engines.live.run import of_cluster, rows_of, say_names
 from ropewalk.engines.standings import Ended, following_in, stored
 from ropewalk.errors import RunError
 from ropewalk.tables.store import Draft, Store
@@ -15,6 +15,7 @@ def simulate(spark: SparkSession, universe: Store, job: Order, draft: Draft, pha
     """Run a universe's nodes on this machine and write their tables into a draft."""
     with phase("read the universe"):
         following = following_in(spark, universe)
+        say_names(spark, universe, job)
     collected = of_cluster(following.members, {}, job, phase)
     with phase("write the tables"):
         return stored(spark, universe, job, draft, following, ended_of(collected, job))

@@ -1,5 +1,6 @@
 """One run of real nodes on a stored universe: the same tables as those of the other engines, from what nodes say of themselves."""
 
+import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +20,12 @@ from ropewalk.engines.views import left_by, views_of
 from ropewalk.errors import UsageError
 from ropewalk.protocols.content.filters import Filter
 from ropewalk.protocols.stan import kernel
+from ropewalk.tables.frames import read_table
+from ropewalk.tables.schema import NAMES
 from ropewalk.tables.store import Draft, Store
 
+MOST_NAMES = 100_000  # ours: of topics, told to who looks on
+NAMES_FILE = "names.jsonl"  # among the nodes' telemetry
 MOST_NODES = 2000  # ours: more do not fit a machine, nor the addresses of a cluster that can be parted
 
 
@@ -28,11 +33,21 @@ def simulate(spark: SparkSession, universe: Store, job: Job, draft: Draft, phase
     """Run a universe's nodes on this machine and write their tables into a draft."""
     with phase("read the universe"):
         members = members_of(spark, universe)
+        say_names(spark, universe, job)
     collected = played_live(members, job, phase)
     with phase("write the tables"):
         stages = list(_stages(collected, members, job))
         rows = rows_of(collected, stages[-1].owed) if job.events else (None, [])
         return stored(spark, universe, job, draft, members, stages, *rows)
+
+
+def say_names(spark: SparkSession, universe: Store, job: Order) -> None:
+    """Where somebody looks on: what topics are called, which nodes are not told."""
+    if job.telemetry is None or NAMES.name not in universe.manifest.tables:
+        return
+    topics = read_table(spark, universe, NAMES).filter("kind = 'topic'").limit(MOST_NAMES).collect()
+    rows = ({"table": "names", "life": 0, "topic": row["id"], "name": row["name"]} for row in topics)
+    (job.telemetry / NAMES_FILE).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def stages_live(members: kernel.Members, job: Job, phase: Phase) -> Iterator[Played]:
@@ -84,6 +99,7 @@ def of_cluster(
             processes=processes_for(faults, job.processes),
             cuttable=any(fault.kind == "partition" for fault in faults),
             filters=filters,
+            telemetry=job.telemetry,
         )
         async with cluster:
             await play(cluster)

@@ -1,8 +1,9 @@
 """What happens at a node, as lines of JSON: each is a row of a table, and says of which.
 
 `publications`, `deliveries` and `subscriptions` are written as they happen, `links`, `standings` (on rings, or by interests), `connections` and `traffic` once per stage,
-which is a period unless somebody says otherwise. Ids are numbers, times are seconds since 1970. A row about a node that starts anew
-has another `life`.
+which is a period unless somebody says otherwise. Where somebody looks on (`watch`), `nodes` (one comes or leaves) and `endings` (a link is no more, and why) as they
+happen, `held` (its neighbours on a topic) and `linked` (whom it is connected with) when they have changed. Ids are numbers, times are
+seconds since 1970. A row about a node that starts anew has another `life`.
 """
 
 import asyncio
@@ -15,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from ropewalk.engines.live.api import Node
+from ropewalk.engines.live.changes import LOOKING, Changes
+from ropewalk.engines.live.connection import Ending
 from ropewalk.engines.live.wants import as_json
 from ropewalk.errors import InputError
 from ropewalk.protocols.content.filters import Filter
-from ropewalk.protocols.contract import Event
+from ropewalk.protocols.contract import Contact, Event, Received
 from ropewalk.protocols.kato.node import Node as KatoNode
 from ropewalk.protocols.scribe.node import Node as ScribeNode
 
@@ -34,6 +37,8 @@ class Telemetry:
         self._copies: dict[int, int] = {}  # that came since then, of events that had come before
         self.failed: str | None = None  # why rows could not be written
         self._ticking: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._changes = Changes()
         try:
             self._file = path.open("a", buffering=1)  # a line at a time: who is killed has written what it did
         except OSError as error:
@@ -48,6 +53,20 @@ class Telemetry:
     def begin(self) -> None:
         """Take a stage once per period."""
         self._ticking = asyncio.create_task(self._tick())
+
+    def watch(self) -> None:
+        """From now on, as the node runs, also say whom it is linked with and holds, as soon as that has changed."""
+        down = self.node.transport.down
+
+        def ended(contact: Contact, ending: Ending) -> None:
+            self._changes.unlink(contact.id)
+            about = {"neighbour": contact.id, "at": time.time(), "cause": ending.cause, "why": ending.why}
+            self._write("endings", node=self.node.identity.id, **about)
+            down(contact, ending)
+
+        self.node.transport.down = ended
+        self._say_that_it_is(up=True)
+        self._looking = asyncio.create_task(self._look())
 
     def stage(self, name: str) -> None:
         """What it holds now, and what it has sent since the last stage."""
@@ -90,9 +109,12 @@ class Telemetry:
 
     async def close(self) -> None:
         """Write what is left, and nothing more."""
-        if self._ticking is not None:
-            self._ticking.cancel()
-            await asyncio.gather(self._ticking, return_exceptions=True)
+        running = [task for task in (self._ticking, self._looking) if task is not None]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        if self._looking is not None:
+            self._say_that_it_is(up=False)
         self._file.close()
 
     async def _tick(self) -> None:
@@ -102,6 +124,23 @@ class Telemetry:
             turn += 1
             self.stage(f"round {turn}")
 
+    async def _look(self) -> None:
+        while True:
+            self._say_what_changed()
+            await asyncio.sleep(LOOKING)
+
+    def _say_what_changed(self) -> None:
+        at, me = time.time(), self.node.identity.id
+        for topic, neighbours in self._changes.held(self.node.driver.machine.held()):
+            self._write("held", node=me, at=at, topic=topic, neighbours=neighbours)
+        linked = self._changes.linked(self.node.transport.links, at)
+        if linked is not None:
+            self._write("linked", node=me, at=at, up=linked.up, down=linked.down)
+
+    def _say_that_it_is(self, *, up: bool) -> None:
+        about = {"up": up, "address": self.node.address, "protocol": self.node.options.protocol}
+        self._write("nodes", node=self.node.identity.id, at=time.time(), **about)
+
     def _published(self, event: Event) -> None:
         about: dict[str, Any] = {"publisher": event.publisher, "topics": list(event.topics), "size": len(event.payload)}
         if event.content:
@@ -109,10 +148,16 @@ class Telemetry:
         self._write("publications", event=event.id, at=time.time(), **about)
 
     def _delivered(self, event: Event, hops: int) -> None:
-        self._write("deliveries", event=event.id, node=self.node.identity.id, hops=hops, at=time.time())
+        row: dict[str, Any] = {"event": event.id, "node": self.node.identity.id, "hops": hops, "at": time.time()}
+        taken = self.node.driver.taking
+        if isinstance(taken, Received):
+            row["from"] = taken.sender.id
+        self._write("deliveries", **row)
 
     def _followed(self, topic: int, wanted: tuple[Filter, ...] | None) -> None:
         about: dict[str, Any] = {"topic": topic, "at": time.time(), "follows": wanted is not None}
+        if name := self.node.name_of(topic):
+            about["name"] = name
         if wanted:
             about["filters"] = [as_json(each) for each in wanted]
         self._write("subscriptions", node=self.node.identity.id, **about)

@@ -58,6 +58,8 @@ class Worker:
         node = Node(told["listen"], told["bootstrap"], options)
         self.telemetry[told["number"]] = Telemetry(node, Path(told["telemetry"]), told["life"])
         self.nodes[told["number"]] = await node.start()
+        if told["watched"]:
+            self.telemetry[told["number"]].watch()
         if told["paused"]:
             node.driver.pause()
         return [node.identity.id, node.address]

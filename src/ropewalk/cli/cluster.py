@@ -1,7 +1,11 @@
 """`ropewalk cluster DIR`: a workload's nodes as real nodes on this machine, with TLS on real sockets; then the measures."""
 
-from dataclasses import fields
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -17,6 +21,7 @@ from ropewalk.cli.runs import (
     refuse_of_events,
     told_to,
 )
+from ropewalk.cli.talk import say
 from ropewalk.engines.job import Job, Order
 from ropewalk.engines.live.faults import faults_of
 from ropewalk.errors import InputError, UsageError
@@ -62,6 +67,12 @@ USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
     type=options.FOLDER,
     help="Keep what nodes say of themselves here, to be replayed: ropewalk dashboard.",
 )
+@click.option(
+    "--dashboard",
+    type=click.IntRange(0, 65_535),
+    metavar="PORT",
+    help="Show it in the browser meanwhile; 0 is any port that is free.",
+)
 @of_runs(publish="Events to publish.", keep="Write or count more: rounds, traffic, links, connections.")
 def command(
     folder: Path,
@@ -72,6 +83,7 @@ def command(
     topics_per_event: int | None,
     faults: str,
     telemetry: Path | None,
+    dashboard: int | None,
     keep: str,
     fitness: bool,
     **told: Any,
@@ -110,7 +122,28 @@ def command(
             )
     if telemetry is not None:
         _make_room(telemetry)
-    carry_out(universe, job, **shown)
+    with _shown_at(dashboard, job) as watched:
+        carry_out(universe, watched, **shown)
+
+
+@contextmanager
+def _shown_at(port: int | None, job: Order) -> Iterator[Order]:
+    """Have nodes shown in the browser as long as this lasts."""
+    if port is None:
+        yield job
+        return
+    try:
+        running = import_module("ropewalk.dashboard.running")
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"--dashboard needs {error.name}, which is in the extra `dashboard`; pip install 'ropewalk[dashboard]'."
+        ) from error
+    with TemporaryDirectory(prefix="ropewalk-dashboard-") as folder:
+        watched = job if job.telemetry is not None else replace(job, telemetry=Path(folder))
+        served = running.Served(running.Place(port=port, token=running.fresh_token()))
+        with running.Beside(served, running.of_cluster(watched.telemetry, job.protocol, job.settings)):
+            say(f"dashboard at {served.url}, as long as nodes run.")
+            yield watched
 
 
 def _make_room(folder: Path) -> None:

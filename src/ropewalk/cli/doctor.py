@@ -24,6 +24,9 @@ from ropewalk.tables.masters import recognised
 
 GIB = 2**30
 LAB = ("pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2", "powerlaw", "scipy")
+DASHBOARD = ("starlette", "uvicorn")
+GET_DASHBOARD = "pip install 'ropewalk[dashboard]'"
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
 GET_LAB = "pip install 'ropewalk[lab]'"
 BESIDES = ("chromium", "redis-server", "mosquitto", "nats-server")  # a browser for tests, brokers to be measured beside
 SBIN = "/usr/sbin:/usr/local/sbin"  # where Debian puts some of them, which is not on everybody's path
@@ -39,7 +42,7 @@ def command(as_json: bool) -> None:
 
     Exit code 1 if something that is installed cannot work.
     """
-    checks = [_python(), _machine_memory(), _cores(), _disk(), *_packages()]
+    checks = [_python(), _machine_memory(), _cores(), _disk(), *_packages(), _dashboard(), _browser()]
     if _installed("pyspark"):
         checks += [_java(), _master()]
     checks.append(_besides())
@@ -95,6 +98,19 @@ def _packages() -> list[dict[str, Any]]:
     have = ", ".join(f"{package} {number}" for package, number in found.items() if number is not None)
     advice = f"{missing} missing: {GET_LAB}" if missing else ""
     return [_check("lab", have, ok=not missing, advice=advice)]
+
+
+def _dashboard() -> dict[str, Any]:
+    found = {package: _installed(package) for package in DASHBOARD}
+    have = ", ".join(f"{package} {number}" for package, number in found.items() if number is not None)
+    advice = "" if all(found.values()) else f"only `dashboard` needs it: {GET_DASHBOARD}"
+    return _check("dashboard", have or "not installed", advice=advice)
+
+
+def _browser() -> dict[str, Any]:
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    advice = "" if found else "the dashboard works in any browser; only tests/browser need it: apt-get install chromium"
+    return _check("Chromium", found or "none on PATH", advice=advice)
 
 
 def _java() -> dict[str, Any]:

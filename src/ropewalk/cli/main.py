@@ -12,7 +12,7 @@ import click
 
 from ropewalk import __version__
 from ropewalk.cli import options
-from ropewalk.cli.doctor import LAB
+from ropewalk.cli.doctor import DASHBOARD, LAB
 from ropewalk.cli.talk import say
 from ropewalk.errors import RopewalkError, UsageError
 
@@ -20,6 +20,7 @@ from ropewalk.errors import RopewalkError, UsageError
 VERBS = {
     "check": "Say whether stores are sound.",
     "cluster": "Run the nodes of a workload as real nodes on this machine.",
+    "dashboard": "Show running nodes, or a recorded run, in the browser.",
     "demo": "Generate a universe, align it with StaN on embedded Spark, and write a report.",
     "describe": "Say what a universe looks like: how subscriptions are spread, correlated and shared.",
     "doctor": "Say what this machine has, and what to do about what is missing.",
@@ -32,6 +33,7 @@ VERBS = {
     "subscribe": "Write every event to standard output.",
     "universe": "Cut a self-contained universe out of a trace.",
 }
+EXTRAS = dict.fromkeys((*LAB, "py4j"), "lab") | dict.fromkeys(DASHBOARD, "dashboard")
 WORDS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
 
@@ -49,10 +51,11 @@ class Verbs(click.Group):
         try:
             command = importlib.import_module(f"ropewalk.cli.{cmd_name}").command
         except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] not in (*LAB, "py4j"):
+            extra = EXTRAS.get((error.name or "").partition(".")[0])
+            if extra is None:
                 raise
             raise UsageError(
-                f"{cmd_name} needs {error.name}, which is in the extra `lab`; pip install 'ropewalk[lab]'."
+                f"{cmd_name} needs {error.name}, which is in the extra `{extra}`; pip install 'ropewalk[{extra}]'."
             ) from error
         assert isinstance(command, click.Command)
         return command

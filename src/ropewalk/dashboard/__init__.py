@@ -1,0 +1,1 @@
+"""A running network, or a recorded run, in the browser."""

@@ -1,0 +1,145 @@
+"""What keeps the picture up to date: files that are watched, or a recording that is played; and where nodes are drawn."""
+
+import asyncio
+import logging
+import time
+from typing import Any, Protocol
+
+from ropewalk.dashboard.layout import places
+from ropewalk.dashboard.picture import Picture
+from ropewalk.dashboard.replay import FASTEST, SLOWEST, Player
+from ropewalk.dashboard.watching import Watch
+from ropewalk.errors import UsageError
+
+TICK = 0.25  # ours, seconds: four times a second looks alive, and costs next to nothing
+PLACING = 2.0  # ours, seconds: nodes are given new places no more often
+MOVED = 0.2  # ours: share of links that must have changed until they are
+AT_A_TIME = 5000  # ours: rows that are taken in before others get a turn
+log = logging.getLogger(__name__)
+
+
+class Source(Protocol):
+    """Where rows come from."""
+
+    @property
+    def picture(self) -> Picture:
+        """As it is now; another one, if it began anew."""
+
+    async def step(self) -> None:
+        """A tick has passed."""
+
+    def told(self) -> dict[str, Any]:
+        """What the page must know of it."""
+
+
+class Live:
+    """Files that grow."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.picture = Picture()
+
+    async def step(self) -> None:
+        """See `Source`."""
+        while True:
+            found = await asyncio.to_thread(self.watch.more)
+            for number, (row, name) in enumerate(found, 1):
+                self.picture.take(row, name)
+                if number % AT_A_TIME == 0:
+                    await asyncio.sleep(0)
+            if not self.watch.behind or not found:
+                break
+        self.picture.advance(time.time())
+
+    def told(self) -> dict[str, Any]:
+        """See `Source`."""
+        return {"live": True, "unreadable": self.watch.unreadable}
+
+
+class Replayed:
+    """A recording."""
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self._stepped = time.monotonic()
+        self._lock = asyncio.Lock()
+
+    @property
+    def picture(self) -> Picture:
+        """See `Source`."""
+        return self.player.picture
+
+    async def step(self) -> None:
+        """See `Source`."""
+        async with self._lock:
+            now = time.monotonic()
+            passed, self._stepped = now - self._stepped, now
+            await asyncio.to_thread(self.player.step, min(passed, 4 * TICK))
+
+    async def told_to(self, said: dict[str, Any]) -> None:
+        """Pause, go on, faster, slower, from there."""
+        async with self._lock:
+            if isinstance(said.get("paused"), bool):
+                self.player.paused = said["paused"]
+            speed, at = said.get("speed"), said.get("at")
+            if speed is not None:
+                if not _is_number(speed) or not SLOWEST <= speed <= FASTEST:
+                    raise UsageError(f"speed is {speed!r}, but must be from {SLOWEST:g} to {FASTEST:g}.")
+                self.player.speed = float(speed)
+            if at is not None:
+                if not _is_number(at):
+                    raise UsageError(f"at is {at!r}, but must be a time of the recording.")
+                await asyncio.to_thread(self.player.seek, float(at))
+
+    def told(self) -> dict[str, Any]:
+        """See `Source`."""
+        return {"live": False, "unreadable": self.player.recording.unreadable, "replay": self.player.told()}
+
+
+class Feed:
+    """Runs a source, and tells who waits that there may be something new."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._ticked = asyncio.Event()
+        self._placed_at = float("-inf")
+        self._placed: dict[tuple[int, int], int] = {}
+        self._nodes = 0
+
+    @property
+    def picture(self) -> Picture:
+        """As it is now."""
+        return self.source.picture
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            try:
+                await self.source.step()
+                await self._place()
+            except Exception:
+                log.exception("a look at the network failed")
+            ticked, self._ticked = self._ticked, asyncio.Event()
+            ticked.set()
+            await asyncio.sleep(TICK)
+
+    async def tick(self) -> None:
+        """Until the next look."""
+        await self._ticked.wait()
+
+    async def _place(self) -> None:
+        """Give nodes other places, if they came, or link otherwise than when they were given theirs."""
+        now, picture = time.monotonic(), self.picture
+        if now - self._placed_at < PLACING:
+            return
+        weights = picture.weights()
+        changed = len(weights.keys() ^ self._placed.keys())
+        new = len(picture.nodes) != self._nodes
+        if not new and changed <= MOVED * max(1, len(self._placed)):
+            return
+        self._placed_at, self._placed, self._nodes = now, weights, len(picture.nodes)
+        picture.put(await asyncio.to_thread(places, list(picture.nodes), weights, dict(picture.places)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value  # noqa: PLR0124  not NaN

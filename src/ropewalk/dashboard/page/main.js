@@ -1,0 +1,83 @@
+// Puts the page together.
+
+import { overall } from "./charts.js";
+import { publishing, replaying, tabs, themes } from "./controls.js";
+import { Events } from "./events.js";
+import { Map2D } from "./map.js";
+import { Nodes } from "./nodes.js";
+import { Network } from "./stream.js";
+import { Topics } from "./topics.js";
+import { $, called, clock, fill, later, make, number, topicCalled } from "./words.js";
+
+const network = new Network();
+const map = new Map2D($("map"), network);
+const topics = new Topics();
+const nodes = new Nodes(network, map, topics);
+const charts = later(900, () => overall(network, $));
+const open = tabs((tab) => { if (tab === "tab-node") { nodes.list(); nodes.load(); } });
+const openNode = (which) => { map.choose(which); open("tab-node"); };
+const events = new Events(network, map, topics, openNode);
+const showPublishing = publishing((id) => { open("tab-events"); events.follow(id); });
+const showReplay = replaying();
+themes(() => { map.changed(true); overall(network, $); });
+
+const news = later(1000, () => {
+  const words = { up: "up", down: "down", left: "left", elsewhere: "" };
+  fill($("news"), [...network.news.entries()].sort((a, b) => b[0] - a[0]).slice(0, 60).map(([, [at, who, state, why]]) =>
+    make("li", {}, make("div", {}, make("b", {}, called(network.nodes.get(who))), make("span", { class: `right${state === "down" ? " bad" : ""}` }, words[state] ?? state), make("small", {}, clock(at)), make("small", { class: "right" }, why)))));
+});
+
+function title() {
+  $("map-title").textContent = topics.chosen ? `Overlay of ${topicCalled(topics.chosen)}` : "All connections";
+  $("map-summary").textContent = map.summary(topics.chosen);
+}
+
+network.addEventListener("connection", ({ detail }) => {
+  $("connection").className = detail.kind;
+  $("connection").textContent = detail.words;
+});
+network.addEventListener("change", ({ detail }) => {
+  const { totals, about } = network;
+  for (const name of ["up", "down", "topics", "links", "lvs", "pvs", "connections", "published", "delivered"]) $(`total-${name}`).textContent = number(totals[name]);
+  $("total-down").parentElement.classList.toggle("alarm", totals.down > 0);
+  $("mode").textContent = about.live ? "live" : "replay";
+  $("mode").classList.toggle("live", about.live);
+  $("map-empty").hidden = network.nodes.size > 0;
+  if (map.selected !== undefined && !network.nodes.has(map.selected)) map.choose(undefined);
+  showPublishing(about);
+  showReplay(about);
+  title();
+  const moved = detail.whole || detail.nodes || detail.links || detail.links_gone;
+  if (moved || detail.overlay || detail.overlay_gone || detail.members) map.changed(Boolean(moved));
+  if (detail.nodes || detail.whole) nodes.refresh();
+  if (detail.nodes || detail.whole || detail.overlay) topics.refresh();
+  if (detail.points || detail.whole) charts();
+  if (detail.news || detail.whole) news();
+  events.refresh();
+});
+topics.addEventListener("choose", ({ detail }) => {
+  network.open(detail?.id ?? "");
+  title();
+  if (detail && !$("publish-topics").value) $("publish-topics").value = detail.name;
+});
+map.addEventListener("choose", ({ detail }) => {
+  nodes.choose(detail);
+  const node = network.nodes.get(detail);
+  $("map-said").textContent = node ? `node ${called(node)}, ${node.state}: ${node.follows} topics, LVS ${node.lvs}, PVS ${node.pvs}, ${node.connections} connections` : "";
+  if (node && document.activeElement !== $("map")) open("tab-node");
+});
+map.addEventListener("open", ({ detail }) => { if (detail !== undefined) { open("tab-node"); $("panel-node").focus(); } });
+$("map").addEventListener("click", () => { if (map.selected !== undefined) open("tab-node"); });
+$("zoom-in").addEventListener("click", () => map.zoomBy(1.25));
+$("zoom-out").addEventListener("click", () => map.zoomBy(0.8));
+$("zoom-all").addEventListener("click", () => map.all());
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  if (event.key === "[") topics.move(-1);
+  if (event.key === "]") topics.move(1);
+});
+new ResizeObserver(charts).observe($("charts"));
+
+network.open("");
+topics.load();
+window.ropewalk = { network, map, topics }; // for who looks at it with the browser's tools

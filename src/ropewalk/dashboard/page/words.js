@@ -1,0 +1,66 @@
+// Small things that every part of the page says or makes. Text goes in as text, never as markup.
+
+export const $ = (id) => document.getElementById(id);
+
+export function make(tag, about = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(about)) {
+    if (name === "class") element.className = value;
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== undefined && value !== null) element.setAttribute(name, value);
+  }
+  element.append(...children.map((child) => (child instanceof Node ? child : String(child))));
+  return element;
+}
+
+export const short = (id) => id.slice(0, 6);
+export const called = (node) => (node ? node.name || short(node.id) : "?");
+export const topicCalled = (topic) => (topic ? topic.name || short(topic.id) : "");
+export const many = (count, word, words = word + "s") => `${number(count)} ${count === 1 ? word : words}`;
+export const number = (value) => (typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 1 }) : "–");
+export const clock = (at) => new Date(at * 1000).toLocaleTimeString([], { hour12: false });
+export const span = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+export const ms = (value) => (value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en"));
+export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+export function fill(list, items) {
+  // keep the keyboard's place where the same thing is still there
+  const held = list.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  list.replaceChildren(...items);
+  if (held !== undefined) list.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
+}
+
+export async function ask(path) {
+  const answer = await fetch(path, { headers: { Accept: "application/json" } });
+  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).error || `the server answers ${answer.status}`);
+  return answer.json();
+}
+
+export async function tell(path, what) {
+  const headers = { "Content-Type": "application/json", "X-Ropewalk": "1" };
+  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(what) });
+  const said = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(said.error || `the server answers ${answer.status}`);
+  return said;
+}
+
+export function pager(place, list, turn) {
+  place.replaceChildren();
+  if (list.pages <= 1) return;
+  const before = make("button", { type: "button", "aria-label": "Previous page", onclick: () => turn(list.page - 1) }, "‹");
+  const after = make("button", { type: "button", "aria-label": "Next page", onclick: () => turn(list.page + 1) }, "›");
+  before.disabled = list.page <= 0;
+  after.disabled = list.page >= list.pages - 1;
+  place.append(before, `page ${list.page + 1} of ${list.pages}`, after);
+}
+
+export function later(wait, work) {
+  // at once, and then no more often than every `wait` milliseconds
+  let timer, again;
+  const run = () => {
+    if (timer) { again = true; return; }
+    timer = setTimeout(() => { timer = undefined; if (again) { again = false; run(); } }, wait);
+    work();
+  };
+  return run;
+}

@@ -1,0 +1,358 @@
+"""The state of a network, from rows in whatever order they come: who is there, who is linked with whom, what travels.
+
+Rows in, and out what is different since some version (`since`), or all of it. It reads no file and no clock: time is what rows say,
+and what `advance` is told. Everything in it is bounded.
+
+A node that is killed says nothing any more. It counts as down once somebody's link with it has ended and nothing has come from it since,
+nor has anybody got a link with it again; or when it has been silent for long.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ropewalk.dashboard import rows
+from ropewalk.dashboard.layout import Place, first_place
+from ropewalk.dashboard.ledger import Ledger, Versions
+from ropewalk.dashboard.overlays import Overlay
+from ropewalk.dashboard.series import Series
+from ropewalk.dashboard.travels import Step, Travels
+
+State = Literal["up", "left", "down", "elsewhere"]
+MOST_NODES = 5000  # ours: that are drawn; what others say is only counted
+MOST_TOPICS = 20_000  # ours: likewise
+MOST_NEWS = 100  # ours: of what happened, the last
+MOST_HISTORY = 240  # ours: changes of a node that are kept
+# Ours, seconds: after which who was at the other end of a link that ended so, and lives, has said so. Two looks of a node at itself
+# (`engines.live.changes`); who could not be called need not know of it, and may be silent for ten seconds.
+GRACE = {"reset": 2.0, "frozen": 2.0, "left": 2.0, "unreachable": 12.0}
+SILENT = 35.0  # ours, seconds: more than three times as long as a node goes on without a word
+
+
+@dataclass(slots=True)
+class Seen:
+    """What is known of a node."""
+
+    number: int  # by which it is called on the way to the browser
+    id: int
+    name: str = ""  # of the file that it writes
+    address: str = ""
+    protocol: str = ""
+    state: State = "elsewhere"  # until a row of its own comes
+    why: str = ""
+    since: float = 0.0
+    heard_at: float = 0.0
+    signs: bool = False  # whether it says that it lives even if nothing happens
+    doubted: tuple[float, str] | None = None  # when a link with it has ended, and why
+    follows: dict[int, None] = field(default_factory=dict)
+    held: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by topic
+    links: dict[int, None] = field(default_factory=dict)  # whom it says that it is connected with
+    lvs: int = 0
+    pvs: int = 0
+    history: deque[tuple[float, int, int, int]] = field(default_factory=lambda: deque(maxlen=MOST_HISTORY))
+
+
+class Picture:
+    """Of one network."""
+
+    def __init__(self) -> None:
+        self.versions = Versions()
+        self.now = 0.0
+        self.nodes: dict[int, Seen] = {}
+        self.overlays: dict[int, Overlay] = {}
+        self.names: dict[int, str] = {}  # of topics
+        self.travels = Travels(self.versions)
+        self.series = Series(self.versions)
+        self.shown: Ledger[int, list[Any]] = Ledger(self.versions)  # nodes, by number
+        self.links: Ledger[tuple[int, int], int] = Ledger(self.versions)  # numbers of both ends: 1, 2 or 3 say so
+        self.news: Ledger[int, list[Any]] = Ledger(self.versions)
+        self.places: Mapping[int, Place] = {}
+        self.beyond = 0  # rows about nodes or topics that are too many
+        self._told = 0
+        self._doubted: dict[int, None] = {}
+        self._counted = (0, 0)  # published and delivered at the last point
+
+    # What comes in
+
+    def take(self, row: rows.Any, name: str = "") -> None:
+        """One row, of the file that is called so."""
+        at = rows.time_of(row)
+        if at:
+            self.advance(at)
+        if isinstance(row, rows.OfNode):
+            node = self._heard(row, name)
+            if node is None:
+                self.beyond += 1
+                return
+            self._take_of(node, row)
+            self._show(node)
+        elif isinstance(row, rows.Named):
+            self.names[row.topic] = row.name
+        elif isinstance(row, rows.Published):
+            self._published(row)
+
+    def advance(self, now: float) -> None:
+        """It is as late as this: draw points, and give up who was doubted and says nothing."""
+        if now <= self.now:
+            return
+        while self.nodes and (due := self.series.due(now)) is not None:
+            self._judge(due)
+            self.series.take(due, self._point())
+        self.now = now
+
+    def put(self, places: Mapping[int, Place]) -> None:
+        """Draw nodes there from now on."""
+        self.places = places
+        for node in self.nodes.values():
+            self._show(node)
+
+    def _take_of(self, node: Seen, row: rows.OfNode) -> None:
+        match row:
+            case rows.Came():
+                self._came(node, row)
+            case rows.Followed():
+                self._followed(node, row)
+            case rows.Held():
+                self._held(node, row)
+            case rows.Linked():
+                self._linked(node, row)
+            case rows.Ended():
+                self._ended(node, row)
+            case rows.Delivered():
+                source = self._other(row.source) if row.source is not None else None
+                number = source.number if source is not None else None
+                self.travels.deliver(row.event, Step(node.number, number, row.hops, row.at))
+            case _:
+                pass
+
+    def _heard(self, row: rows.OfNode, name: str) -> Seen | None:
+        """Whose row it is: it lives."""
+        node = self._other(row.node)
+        if node is None:
+            return None
+        node.heard_at = max(node.heard_at, row.at)
+        node.name = node.name or name
+        if node.doubted is not None and row.at > node.doubted[0]:
+            node.doubted = None
+            self._doubted.pop(node.id, None)
+        if node.state != "up" and row.at > node.since:
+            self._turn(node, "up", row.at, "came" if node.state == "elsewhere" else "is back")
+        return node
+
+    def _other(self, id_: int) -> Seen | None:
+        """A node that is known, or one that is heard of for the first time; None if there are too many."""
+        node = self.nodes.get(id_)
+        if node is None and len(self.nodes) < MOST_NODES:
+            node = self.nodes[id_] = Seen(len(self.nodes), id_)
+            self._show(node)
+        return node
+
+    def _came(self, node: Seen, row: rows.Came) -> None:
+        node.address, node.protocol, node.signs = row.address, row.protocol, True
+        if row.up:
+            self._forget(node)  # what it did in a former life is over
+        else:
+            self._turn(node, "left", row.at, "left")
+
+    def _followed(self, node: Seen, row: rows.Followed) -> None:
+        if row.name:
+            self.names[row.topic] = row.name
+        overlay = self._overlay(row.topic)
+        if overlay is None:
+            return
+        if row.follows:
+            node.follows[row.topic] = None
+            overlay.join(node.number)
+        else:
+            node.follows.pop(row.topic, None)
+            overlay.part(node.number)
+
+    def _held(self, node: Seen, row: rows.Held) -> None:
+        overlay = self._overlay(row.topic)
+        if overlay is None:
+            return
+        others = [other for id_ in row.neighbours if (other := self._other(id_)) is not None]
+        overlay.hold(node.number, [other.number for other in others])
+        if others:
+            node.held[row.topic] = tuple(other.id for other in others)
+        else:
+            node.held.pop(row.topic, None)
+        self._count(node, row.at)
+
+    def _linked(self, node: Seen, row: rows.Linked) -> None:
+        for id_ in row.up:
+            other = self._other(id_)
+            if other is None:
+                continue
+            node.links[id_] = None
+            self._say_of_link(node, other, there=True)
+            if other.doubted is not None and row.at > other.doubted[0]:
+                other.doubted = None
+                self._doubted.pop(id_, None)
+        for id_ in row.down:
+            self._unlink(node, id_)
+        self._count(node, row.at)
+
+    def _ended(self, node: Seen, row: rows.Ended) -> None:
+        self._unlink(node, row.neighbour)
+        self._count(node, row.at)
+        other = self.nodes.get(row.neighbour)
+        if other is None or row.cause == "closed" or row.why not in GRACE:
+            return
+        if other.state == "up" and other.heard_at <= row.at and other.doubted is None:
+            other.doubted = (row.at, row.why)
+            self._doubted[other.id] = None
+
+    def _published(self, row: rows.Published) -> None:
+        publisher = self._other(row.publisher)
+        if publisher is None:
+            self.beyond += 1
+            return
+        wanting: set[int] = set()
+        for topic in row.topics:
+            overlay = self._overlay(topic)
+            wanting |= overlay.members.keys() if overlay is not None else set()
+        expected = len(wanting - {publisher.number})
+        self.travels.publish(row.event, publisher.number, tuple(row.topics), row.size, row.at, expected)
+
+    # What follows from it
+
+    def _overlay(self, topic: int) -> Overlay | None:
+        overlay = self.overlays.get(topic)
+        if overlay is None and len(self.overlays) < MOST_TOPICS:
+            overlay = self.overlays[topic] = Overlay(self.versions)
+        return overlay
+
+    def _unlink(self, node: Seen, id_: int) -> None:
+        node.links.pop(id_, None)
+        other = self.nodes.get(id_)
+        if other is not None:
+            self._say_of_link(node, other, there=False)
+
+    def _say_of_link(self, node: Seen, other: Seen, *, there: bool) -> None:
+        """One end says whether it is connected: a link is drawn as long as one of them does."""
+        pair = (min(node.number, other.number), max(node.number, other.number))
+        mine = 1 if node.number < other.number else 2
+        said = self.links.get(pair) or 0
+        said = said | mine if there else said & ~mine
+        if said:
+            self.links.put(pair, said)
+        else:
+            self.links.drop(pair)
+
+    def _forget(self, node: Seen) -> None:
+        """Nothing that it has said of itself is so any more."""
+        for id_ in list(node.links):
+            self._unlink(node, id_)
+        for topic in {**node.follows, **node.held}:
+            self.overlays[topic].hold(node.number, [])
+            self.overlays[topic].part(node.number)
+        node.follows, node.held, node.lvs, node.pvs = {}, {}, 0, 0
+
+    def _turn(self, node: Seen, state: State, at: float, why: str) -> None:
+        node.state, node.why, node.since = state, why, at
+        node.doubted = None
+        self._doubted.pop(node.id, None)
+        if state != "up":
+            self._forget(node)
+            node.history.append((at, 0, 0, 0))
+        self._told += 1
+        self.news.put(self._told, [at, node.number, state, why])
+        self.news.drop(self._told - MOST_NEWS)
+        self._show(node)
+
+    def _judge(self, now: float) -> None:
+        """Who was doubted for long enough is down, and so is who has said nothing for very long."""
+        for id_ in list(self._doubted):
+            node = self.nodes[id_]
+            assert node.doubted is not None
+            at, why = node.doubted
+            if now - at >= GRACE[why]:
+                self._turn(node, "down", at, why)
+        for node in self.nodes.values():
+            if node.state == "up" and node.signs and now - node.heard_at > SILENT:
+                self._turn(node, "down", now, "silent")
+
+    def _count(self, node: Seen, at: float) -> None:
+        node.lvs = sum(map(len, node.held.values()))
+        node.pvs = len({other for held in node.held.values() for other in held})
+        values = (at, node.lvs, node.pvs, len(node.links))
+        if not node.history or node.history[-1][1:] != values[1:]:
+            node.history.append(values)
+
+    def _show(self, node: Seen) -> None:
+        x, y = self.places.get(node.id) or first_place(node.id)
+        shown = [f"{node.id:016x}", node.name, x, y, node.state, node.why, len(node.follows), node.lvs, node.pvs]
+        self.shown.put(node.number, [*shown, len(node.links)])
+
+    def _point(self) -> list[Any]:
+        """Nodes up and down, what the former hold on average, events published and delivered since the last point."""
+        there = [node for node in self.nodes.values() if node.state == "up"]
+        down = sum(node.state == "down" for node in self.nodes.values())
+        count = max(1, len(there))
+        means = [round(sum(getattr(node, name) for node in there) / count, 2) for name in ("lvs", "pvs")]
+        means.append(round(sum(len(node.links) for node in there) / count, 2))
+        travels, before = self.travels, self._counted
+        self._counted = (travels.published, travels.delivered)
+        rates = [round((new - old) / self.series.step, 2) for new, old in zip(self._counted, before, strict=True)]
+        return [len(there), down, *means, *rates]
+
+    # What goes out
+
+    def totals(self) -> dict[str, Any]:
+        """Everything in numbers."""
+        states = [node.state for node in self.nodes.values()]
+        there = [node for node in self.nodes.values() if node.state == "up"]
+        count = max(1, len(there))
+        return {
+            **{state: states.count(state) for state in ("up", "left", "down", "elsewhere")},
+            "topics": sum(bool(overlay.members) for overlay in self.overlays.values()),
+            "subscriptions": sum(len(node.follows) for node in there),
+            "links": len(self.links),
+            "logical_links": sum(node.lvs for node in there),
+            "lvs": round(sum(node.lvs for node in there) / count, 2),
+            "pvs": round(sum(node.pvs for node in there) / count, 2),
+            "connections": round(sum(len(node.links) for node in there) / count, 2),
+            "published": self.travels.published,
+            "delivered": self.travels.delivered,
+            "beyond": self.beyond,
+        }
+
+    def since(self, version: int, topic: int | None = None) -> dict[str, Any]:
+        """What is different since a version, with one topic's overlay; everything (`whole`) for version 0, and if too much was missed."""
+        overlay = self.overlays.get(topic) if topic is not None else None
+        parts: dict[str, Ledger[Any, Any]] = {
+            "nodes": self.shown,
+            "links": self.links,
+            "events": self.travels.shown,
+            "points": self.series.points,
+            "news": self.news,
+        }
+        if overlay is not None:
+            parts |= {"members": overlay.members_shown, "overlay": overlay.links}
+        if not all(ledger.remembers(version) for ledger in parts.values()):
+            version = 0
+        told: dict[str, Any] = {"version": self.versions.now, "whole": version == 0, "at": self.now}
+        for name, ledger in parts.items():
+            put, gone = ledger.since(version)
+            if put:
+                told[name] = [[*_key(key), value] for key, value in put.items()]
+            if gone and version:
+                told[f"{name}_gone"] = [_key(key) for key in gone]
+        told["totals"] = self.totals()
+        return told
+
+    def weights(self) -> dict[tuple[int, int], int]:
+        """Links by how many topics share them, in the ids of their ends: what positions follow from."""
+        found: dict[tuple[int, int], int] = {}
+        for node in self.nodes.values():
+            for held in node.held.values():
+                for other in held:
+                    pair = (min(node.id, other), max(node.id, other))
+                    found[pair] = found.get(pair, 0) + 1
+        return found
+
+
+def _key(key: Any) -> list[Any]:
+    return list(key) if isinstance(key, tuple) else [key]

@@ -1,0 +1,104 @@
+"""The last events: who published them, and over whom they got to whom, when."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ropewalk.dashboard.ledger import Ledger, Versions
+
+MOST_EVENTS = 200  # ours: that can be followed; earlier ones are only counted
+MOST_STEPS = 5000  # ours: deliveries of an event that are kept
+MOST_FORGOTTEN = 10_000  # ours: earlier events whose late deliveries are known to be late
+SHOWN_TOPICS = 4  # ours: of an event, in a list
+
+
+class Step(NamedTuple):
+    """An event gets to a node."""
+
+    node: int
+    source: int | None  # the neighbour that sent it
+    hops: int
+    at: float
+
+
+@dataclass(slots=True)
+class Travel:
+    """One event."""
+
+    event: int
+    at: float | None = None  # when it was published; None while only deliveries are known
+    publisher: int | None = None
+    topics: tuple[int, ...] = ()
+    size: int = 0
+    expected: int = 0  # who followed one of its topics then, but the publisher
+    steps: dict[int, Step] = field(default_factory=dict)  # by node
+    beyond: int = 0  # deliveries that are not kept
+
+    @property
+    def begun(self) -> float:
+        """When it began, as far as is known."""
+        return self.at if self.at is not None else min((step.at for step in self.steps.values()), default=0.0)
+
+
+class Travels:
+    """The last of them, and how many there were."""
+
+    def __init__(self, versions: Versions) -> None:
+        self.shown: Ledger[str, list[Any]] = Ledger(versions)
+        self.published = 0
+        self.delivered = 0
+        self._travels: dict[int, Travel] = {}
+        self._forgotten: dict[int, None] = {}
+
+    def find(self, event: int) -> Travel | None:
+        """One of the last."""
+        return self._travels.get(event)
+
+    def latest(self) -> list[Travel]:
+        """All that are kept, the last first."""
+        return sorted(self._travels.values(), key=lambda travel: (-travel.begun, travel.event))
+
+    def publish(self, event: int, publisher: int, topics: tuple[int, ...], size: int, at: float, expected: int) -> None:
+        """An event begins."""
+        self.published += 1
+        travel = self._get(event)
+        if travel is not None:
+            travel.at, travel.publisher, travel.topics, travel.size = at, publisher, topics, size
+            travel.expected = expected
+            self._show(travel)
+
+    def deliver(self, event: int, step: Step) -> None:
+        """It gets to one more."""
+        self.delivered += 1
+        travel = self._get(event)
+        if travel is None:
+            return
+        if len(travel.steps) >= MOST_STEPS and step.node not in travel.steps:
+            travel.beyond += 1
+        else:
+            travel.steps.setdefault(step.node, step)
+        self._show(travel)
+
+    def _get(self, event: int) -> Travel | None:
+        if event in self._forgotten:
+            return None
+        travel = self._travels.get(event)
+        if travel is None:
+            travel = self._travels[event] = Travel(event)
+            if len(self._travels) > MOST_EVENTS:
+                oldest = next(iter(self._travels))
+                del self._travels[oldest]
+                self.shown.drop(f"{oldest:016x}")
+                self._forgotten[oldest] = None
+            if len(self._forgotten) > MOST_FORGOTTEN:
+                del self._forgotten[next(iter(self._forgotten))]
+        return travel
+
+    def _show(self, travel: Travel) -> None:
+        last = max((step.at for step in travel.steps.values()), default=travel.begun)
+        hops = max((step.hops for step in travel.steps.values()), default=0)
+        topics = [f"{topic:016x}" for topic in travel.topics[:SHOWN_TOPICS]]
+        got = len(travel.steps) + travel.beyond
+        took = round(1000 * max(0.0, last - travel.begun), 1)
+        self.shown.put(
+            f"{travel.event:016x}", [travel.begun, travel.publisher, topics, got, travel.expected, hops, took]
+        )

@@ -1,0 +1,223 @@
+"""The state of a network from rows, and what is told of it."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ropewalk.dashboard import answers, ledger
+from ropewalk.dashboard.ledger import Ledger, Versions
+from ropewalk.dashboard.picture import GRACE, SILENT, Picture
+from ropewalk.dashboard.rows import row_of
+from ropewalk.dashboard.series import MOST_POINTS
+from ropewalk.dashboard.travels import MOST_EVENTS
+
+NEWS = 77
+
+
+def said(table: str, **about: Any) -> Any:
+    row = row_of(json.dumps({"table": table, "life": 0} | about).encode())
+    assert row is not None, about
+    return row
+
+
+def came(node: int, at: float = 1.0, **more: Any) -> Any:
+    return said("nodes", node=node, at=at, up=True, **more)
+
+
+def picture_of(*rows: Any, until: float = 0.0) -> Picture:
+    picture = Picture()
+    for row in rows:
+        picture.take(row)
+    picture.advance(until)
+    return picture
+
+
+def two_linked() -> list[Any]:
+    return [
+        came(1),
+        came(2),
+        said("subscriptions", node=1, topic=NEWS, at=1.1, follows=True, name="news"),
+        said("subscriptions", node=2, topic=NEWS, at=1.1, follows=True),
+        said("held", node=1, at=2, topic=NEWS, neighbours=[2]),
+        said("linked", node=1, at=2, up=[2], down=[]),
+        said("linked", node=2, at=2, up=[1], down=[]),
+    ]
+
+
+def test_what_nodes_say_adds_up() -> None:
+    picture = picture_of(*two_linked())
+    totals = picture.totals()
+    assert (totals["up"], totals["topics"], totals["subscriptions"], totals["links"]) == (2, 1, 2, 1)
+    assert (totals["lvs"], totals["pvs"], totals["connections"]) == (0.5, 0.5, 1.0)
+    (topic,) = answers.topics(picture, "new", 0)["entries"]
+    assert (topic["name"], topic["members"], topic["links"]) == ("news", 2, 1)
+    assert answers.topics(picture, "sport", 0)["of"] == 0
+
+
+def test_who_is_killed_is_down_once_a_neighbour_lost_it_and_it_says_nothing() -> None:
+    lost = said("endings", node=1, neighbour=2, at=5.0, cause="failed", why="reset")
+    picture = picture_of(*two_linked(), lost, until=5.0 + GRACE["reset"] / 2)
+    assert picture.nodes[2].state == "up"
+    picture.advance(6.0 + GRACE["reset"])
+    assert (picture.nodes[2].state, picture.nodes[2].why, picture.nodes[2].since) == ("down", "reset", 5.0)
+    assert picture.totals()["links"] == 0
+    assert answers.topics(picture, "", 0)["entries"][0]["members"] == 1
+
+
+def test_who_speaks_after_a_link_with_it_was_lost_is_up() -> None:
+    lost = said("endings", node=1, neighbour=2, at=5.0, cause="failed", why="frozen")
+    speaks = said("linked", node=2, at=5.9, up=[], down=[1])
+    assert picture_of(*two_linked(), lost, speaks, until=60.0 - SILENT).nodes[2].state == "up"
+
+
+def test_who_is_linked_with_again_is_up() -> None:
+    lost = said("endings", node=1, neighbour=2, at=5.0, cause="failed", why="reset")
+    again = said("linked", node=1, at=6.0, up=[2], down=[])
+    assert picture_of(*two_linked(), lost, again, until=9.0).nodes[2].state == "up"
+
+
+def test_a_link_that_is_closed_or_refused_is_no_reason_to_doubt_anybody() -> None:
+    closed = said("endings", node=1, neighbour=2, at=5.0, cause="closed", why="closed")
+    refused = said("endings", node=1, neighbour=2, at=5.0, cause="failed", why="refused: no")
+    assert picture_of(*two_linked(), closed, refused, until=20.0).nodes[2].state == "up"
+
+
+def test_who_is_silent_for_long_is_down_and_back_when_it_speaks() -> None:
+    picture = picture_of(*two_linked(), until=3.0 + SILENT)
+    assert picture.nodes[1].state == "down"
+    picture.take(said("linked", node=1, at=4.0 + SILENT, up=[], down=[]))
+    assert (picture.nodes[1].state, picture.nodes[2].state) == ("up", "down")
+
+
+def test_who_leaves_holds_nothing_and_may_come_back() -> None:
+    left = said("nodes", node=1, at=7.0, up=False)
+    picture = picture_of(*two_linked(), left)
+    assert (picture.nodes[1].state, picture.nodes[1].lvs, picture.totals()["up"]) == ("left", 0, 1)
+    picture.take(came(1, at=8.0))
+    assert picture.nodes[1].state == "up"
+
+
+def test_nodes_that_are_only_heard_of_are_elsewhere() -> None:
+    picture = picture_of(came(1), said("linked", node=1, at=2, up=[9], down=[]))
+    assert (picture.nodes[9].state, picture.totals()["elsewhere"]) == ("elsewhere", 1)
+
+
+def test_an_event_is_told_in_the_order_in_which_it_travelled() -> None:
+    rows = [
+        *two_linked(),
+        came(3),
+        said("deliveries", event=5, node=3, hops=2, at=10.004, **{"from": 2}),  # files are read in any order
+        said("publications", event=5, publisher=1, topics=[NEWS], size=3, at=10.0),
+        said("deliveries", event=5, node=2, hops=1, at=10.002, **{"from": 1}),
+    ]
+    event = answers.event(picture_of(*rows), 5, 0)
+    assert event is not None
+    numbers = {node.id: node.number for node in picture_of(*rows).nodes.values()}
+    assert event["steps"] == [[numbers[2], numbers[1], 1, 2.0], [numbers[3], numbers[2], 2, 4.0]]
+    assert (event["publisher"], event["expected"], event["delivered"]) == (numbers[1], 1, 2)
+
+
+def test_only_the_last_events_are_kept_and_late_deliveries_do_not_bring_others_back() -> None:
+    picture = picture_of(came(1))
+    for event in range(MOST_EVENTS + 50):
+        picture.take(said("publications", event=event, publisher=1, topics=[NEWS], size=1, at=10.0 + event))
+    picture.take(said("deliveries", event=3, node=1, hops=1, at=500.0))
+    assert len(picture.travels.latest()) == MOST_EVENTS
+    assert answers.event(picture, 3, 0) is None
+    assert (picture.totals()["published"], picture.totals()["delivered"]) == (MOST_EVENTS + 50, 1)
+
+
+def test_points_get_further_apart_and_never_many() -> None:
+    picture = picture_of(came(1))
+    for now in range(100, 10_000, 100):
+        picture.advance(now)
+    assert MOST_POINTS / 4 < len(picture.series.points) <= MOST_POINTS
+    assert picture.series.step > 1
+
+
+def test_lines_that_are_no_rows_are_none() -> None:
+    for line in (
+        b"",
+        b"{",
+        b"[]",
+        b'{"table": "nodes"}',
+        b'{"table": "other", "at": 1}',
+        b'{"table":"held","node":-1,"at":1}',
+        b"\xff",
+    ):
+        assert row_of(line) is None
+
+
+class Told:
+    """What a page knows."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.parts: dict[str, dict[Any, Any]] = {}
+
+    def take(self, told: dict[str, Any]) -> None:
+        told = json.loads(json.dumps(told))
+        if told["whole"]:
+            self.parts = {}
+        for name in ("nodes", "links", "events", "points", "news", "members", "overlay"):
+            known = self.parts.setdefault(name, {})
+            for key in told.get(f"{name}_gone", ()):
+                known.pop(tuple(key), None)
+            for *key, value in told.get(name, ()):
+                known[tuple(key)] = value
+        self.version = told["version"]
+
+
+ids = st.integers(1, 5)
+topics = st.integers(1, 3)
+anything = st.one_of(
+    st.builds(lambda node, up: {"table": "nodes", "node": node, "up": up}, ids, st.booleans()),
+    st.builds(lambda node, topic, follows: {"table": "subscriptions", "node": node, "topic": topic, "follows": follows}, ids, topics, st.booleans()),
+    st.builds(lambda node, topic, held: {"table": "held", "node": node, "topic": topic, "neighbours": held}, ids, topics, st.lists(ids, unique=True)),
+    st.builds(lambda node, up, down: {"table": "linked", "node": node, "up": up, "down": down}, ids, st.lists(ids, unique=True), st.lists(ids, unique=True)),
+    st.builds(lambda node, other: {"table": "endings", "node": node, "neighbour": other, "cause": "failed", "why": "reset"}, ids, ids),
+    st.builds(lambda event, node: {"table": "publications", "event": event, "publisher": node, "topics": [1], "size": 1}, st.integers(1, 9), ids),
+    st.builds(lambda event, node, source: {"table": "deliveries", "event": event, "node": node, "from": source, "hops": 1}, st.integers(1, 9), ids, ids),
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(anything, st.floats(0, 3), st.booleans()), max_size=60))
+def test_everything_once_and_then_differences_are_everything_later(
+    history: list[tuple[dict[str, Any], float, bool]],
+) -> None:
+    picture, page, at = Picture(), Told(), 1.0
+    page.take(picture.since(0, 1))
+    for row, later, looks in history:
+        at += later
+        picture.take(said(**({"at": at} | row)))
+        if looks:
+            page.take(picture.since(page.version, 1))
+    page.take(picture.since(page.version, 1))
+    whole = Told()
+    whole.take(picture.since(0, 1))
+    assert page.parts == whole.parts
+
+
+@given(st.lists(st.tuples(anything, st.floats(0, 3)), max_size=60))
+def test_a_link_is_told_exactly_as_long_as_one_end_says_so(history: list[tuple[dict[str, Any], float]]) -> None:
+    picture, at = Picture(), 1.0
+    for row, later in history:
+        at += later
+        picture.take(said(**({"at": at} | row)))
+    numbers = {id_: node.number for id_, node in picture.nodes.items()}
+    ends = {tuple(sorted((node.number, numbers[other]))) for node in picture.nodes.values() for other in node.links}
+    assert {key for key, _ in picture.links.since(0)[0].items()} == ends
+
+
+def test_who_has_missed_too_much_is_told_everything(monkeypatch: Any) -> None:
+    monkeypatch.setattr(ledger, "MOST_GONE", 4)
+    known: Ledger[int, int] = Ledger(Versions())
+    for key in range(10):
+        known.put(key, 1)
+    for key in range(10):
+        known.drop(key)
+    assert not known.remembers(12)
+    assert known.remembers(16)
+    assert known.since(16) == ({}, [6, 7, 8, 9])

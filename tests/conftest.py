@@ -1,6 +1,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -19,6 +20,15 @@ def spark() -> Iterator[Session]:
     with opened("local[2]") as session:
         session.conf.set("spark.sql.shuffle.partitions", "4")  # tiny rows: more partitions are only overhead
         yield session
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real Chromium."""
+    from browsing import chromium  # noqa: PLC0415  most tests have no use for its driver
+
+    with chromium() as found:
+        yield found
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

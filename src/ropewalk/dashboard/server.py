@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
@@ -103,7 +103,7 @@ class Dashboard:
         said = request.query_params.get("topic", "")
         return StreamingResponse(self._told(answers.id_of(said)), media_type="text/event-stream")
 
-    async def _told(self, topic: int | None) -> AsyncIterator[bytes]:
+    async def _told(self, topic: int | None) -> AsyncGenerator[bytes, None]:
         self.streams += 1
         loop = asyncio.get_running_loop()
         try:

@@ -1,0 +1,219 @@
+"""The page in a real browser, with telemetry that is made up."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from browsing import TOKEN, Looking, dashboard
+from written import Written, ring
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> Written:
+    return ring(tmp_path / "live")
+
+
+@pytest.fixture
+def looking(browser: Browser, town: Written) -> Iterator[Looking]:
+    with dashboard(town.folder) as url:
+        page = Looking(browser, url)
+        page.until("ropewalk.network.nodes.size === 12 && ropewalk.network.overlay.size > 0")
+        yield page
+        page.close()
+
+
+def test_it_loads_without_a_complaint_and_asks_nobody_else(looking: Looking) -> None:
+    looking.page.wait_for_timeout(0)
+    assert looking.complaints == []
+    assert len(looking.asked) > 8
+    assert looking.strangers() == []
+
+
+def test_the_token_leaves_the_address_and_no_script_can_read_it(looking: Looking) -> None:
+    assert TOKEN not in looking.page.url
+    assert TOKEN not in looking.js("document.cookie + JSON.stringify(localStorage)")
+    (cookie,) = looking.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+
+
+def test_it_shows_the_numbers_that_the_server_reports(looking: Looking, town: Written) -> None:
+    for number in range(3, 6):
+        town.follow(number, 12, "sport")
+    page = looking.page
+    expect(page.locator("#topics li", has_text="sport")).to_contain_text("6 nodes")
+    totals = looking.api("/api/state")["totals"]
+    assert (totals["up"], totals["topics"], totals["links"], totals["down"]) == (12, 2, 24, 0)
+    for name in ("up", "down", "topics", "links", "lvs", "pvs", "connections", "published", "delivered"):
+        shown = page.locator(f"#total-{name}").inner_text()
+        assert float(shown) == pytest.approx(totals[name], abs=0.051), name
+    (news, sport) = looking.api("/api/topics")["entries"]
+    assert (news["name"], news["members"], sport["members"]) == ("news", 12, 6)
+    assert looking.js("[ropewalk.network.members.size, ropewalk.network.overlay.size]") == [12, news["links"]]
+    expect(page.locator("#map-summary")).to_contain_text(f"news: 12 nodes follow it, {news['links']} links")
+
+
+def test_something_is_drawn_and_another_topic_is_drawn_otherwise(looking: Looking) -> None:
+    drawn = "ropewalk.map.canvas.toDataURL()"
+    looking.until("ropewalk.map.took > 0")
+    first = looking.js(drawn)
+    assert len(first) > 5000
+    looking.page.locator("#topics li", has_text="sport").click()
+    looking.until("ropewalk.network.topic && ropewalk.network.overlay.size === 3")
+    expect(looking.page.locator("#map-title")).to_have_text("Overlay of sport")
+    assert looking.js(drawn) != first
+
+
+def test_an_event_is_followed_hop_by_hop(looking: Looking, town: Written) -> None:
+    town.event(900, 11, [(0, 1), (0, 2), (2, 4), (4, 6), (6, 7)])
+    page = looking.page
+    page.locator("#events button").click()
+    rows = page.locator("#event-steps tr")
+    expect(rows).to_have_count(5)
+    assert [rows.nth(3).locator("td").nth(at).inner_text() for at in range(4)] == ["n6", "n4", "3", "4.0"]
+    order = looking.page.evaluate(
+        """() => new Promise((done) => {
+             const lit = [];
+             ropewalk.map.addEventListener("travel", ({detail}) => { lit.push(detail.words); if (detail.over) done(lit.filter(Boolean)); });
+             document.getElementById("event-again").click();
+           })"""
+    )
+    assert order[0].startswith("hop 1 · 1.0 ms · n1 from n0")
+    assert [words.split(" · ")[0] for words in order] == sorted(words.split(" · ")[0] for words in order)
+    expect(page.locator("#event-steps tr.lit")).to_have_count(5)
+    town.say(8, "deliveries", event=900, hops=4, **{"from": town.ids[7]})
+    expect(rows).to_have_count(6)
+
+
+def test_names_are_shown_as_text_whatever_they_are(browser: Browser, tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=\"document.title='taken'\">"
+    town = Written(tmp_path / "live", 2)
+    town.follow(0, 5, hostile)
+    town.follow(1, 5)
+    town.event(7, 5, [(0, 1)])
+    (town.folder / "n0.jsonl").rename(town.folder / "<b>zero<b>.jsonl")
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        expect(looking.page.locator("#topics")).to_contain_text(hostile)
+        looking.page.locator("#events button").click()
+        expect(looking.page.locator("#event-about")).to_contain_text(hostile)
+        looking.page.locator("#tab-node").click()
+        expect(looking.page.locator("#nodes")).to_contain_text("<b>zero<b>")
+        assert looking.js("document.querySelectorAll('img[src=x], #nodes b b, #event b b').length") == 0
+        assert (looking.page.title(), looking.complaints) == ("Ropewalk", [])
+        looking.close()
+
+
+def test_everything_can_be_done_with_keys_alone(looking: Looking, town: Written) -> None:
+    town.event(900, 11, [(0, 1), (1, 2)])
+    page = looking.page
+    expect(page.locator("#events button")).to_have_count(1)
+
+    def tab_to(selector: str) -> None:
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if looking.js(f"document.activeElement.matches({selector!r})"):
+                return
+        raise AssertionError(f"Tab does not lead to {selector}")
+
+    page.keyboard.press("Tab")
+    assert looking.js("document.activeElement.className") == "skip"
+    tab_to("#topics")
+    outline = looking.js(
+        "getComputedStyle(document.activeElement).outlineStyle + getComputedStyle(document.activeElement).outlineWidth"
+    )
+    assert outline == "solid2px"
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#map-title")).to_have_text("Overlay of sport")
+    tab_to("#map")
+    page.keyboard.press("[")
+    page.keyboard.press("[")
+    expect(page.locator("#map-title")).to_have_text("All connections")
+    page.keyboard.press("]")
+    expect(page.locator("#map-title")).to_have_text("Overlay of news")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#map-said")).to_contain_text("LVS 2")
+    chosen = looking.js("ropewalk.network.nodes.get(ropewalk.map.selected).name")
+    page.keyboard.press("Enter")
+    expect(page.locator("#node-title")).to_have_text(f"Node {chosen}")
+    expect(page.locator("#node-about")).to_contain_text("127.0.0.1:70")
+    expect(page.locator("#node-links li")).to_have_count(4)
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#tab-events")).to_be_focused()
+    tab_to("#events button")
+    page.keyboard.press("Enter")
+    expect(page.locator("#event-steps tr")).to_have_count(2)
+
+
+def test_the_canvas_says_in_words_what_it_is_and_shows(looking: Looking) -> None:
+    canvas = looking.page.locator("#map")
+    assert "arrow keys" in (canvas.get_attribute("aria-label") or "")
+    assert canvas.get_attribute("aria-describedby") == "map-summary"
+    unnamed = looking.js(
+        """[...document.querySelectorAll("button, input, select, textarea, canvas, [role=listbox]")]
+             .filter((each) => !(each.ariaLabel || each.textContent.trim() || each.labels?.length || each.getAttribute("aria-labelledby")))
+             .filter((each) => each.id !== "node-chart").map((each) => each.outerHTML)"""
+    )
+    assert unnamed == []
+
+
+def test_colours_follow_the_system_and_the_switch(browser: Browser, town: Written) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    with dashboard(town.folder) as url:
+        dark, light = (Looking(browser, url, color_scheme=scheme) for scheme in ("dark", "light"))
+        night, day = dark.js(ground), light.js(ground)
+        assert night != day
+        for wanted in ("light", "dark", "auto"):
+            dark.page.locator("#theme").click()
+            expect(dark.page.locator("#theme")).to_have_text(wanted)
+            assert dark.js(ground) == (day if wanted == "light" else night)
+        dark.close()
+        light.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_nothing_is_cut_off(browser: Browser, town: Written, width: int, height: int) -> None:
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url, viewport={"width": width, "height": height})
+        looking.until("ropewalk.network.nodes.size === 12")
+        assert looking.js("document.documentElement.scrollWidth") <= width
+        beyond = looking.js(
+            """[...document.querySelectorAll("main *, header *")].filter((each) => each.checkVisibility() && !each.closest(".unseen"))
+                 .filter((each) => { const box = each.getBoundingClientRect(); return box.width && (box.right > innerWidth + 1 || box.left < -1); })
+                 .map((each) => each.id || each.tagName)"""
+        )
+        assert beyond == []
+        if width > 1000:
+            assert looking.js("document.documentElement.scrollHeight") <= height
+        looking.close()
+
+
+def test_a_replay_is_paused_moved_and_sped_up(browser: Browser, tmp_path: Path) -> None:
+    town = Written(tmp_path / "rec", 3)
+    begun = 1_700_000_000.0
+    for path in town.folder.iterdir():
+        path.unlink()
+    for number in range(3):
+        town.say(number, "nodes", up=True, at=begun + 10 * number)
+    town.say(0, "linked", up=[], down=[], at=begun + 60)
+    with dashboard(town.folder, replay=True, speed=2.0) as url:
+        looking = Looking(browser, url)
+        page = looking.page
+        expect(page.locator("#mode")).to_have_text("replay")
+        expect(page.locator("#replay-speed")).to_have_value("2")
+        page.locator("#replay-play").click()
+        expect(page.locator("#replay-play")).to_have_text("Play")
+        slider = page.locator("#replay-at")
+        slider.evaluate("(slider) => { slider.value = 500; slider.dispatchEvent(new Event('input')); }")
+        expect(page.locator("#total-up")).to_have_text("3")
+        assert looking.api("/api/state")["replay"]["at"] == pytest.approx(begun + 30, abs=0.1)
+        slider.evaluate("(slider) => { slider.value = 200; slider.dispatchEvent(new Event('input')); }")
+        expect(page.locator("#total-up")).to_have_text("2")
+        expect(page.locator("#replay-time")).to_have_text("0:12 / 1:00")
+        page.locator("#replay-speed").select_option("100")
+        page.locator("#replay-play").click()
+        expect(page.locator("#replay-play")).to_have_text("Again")
+        assert looking.complaints == []
+        looking.close()

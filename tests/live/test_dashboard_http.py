@@ -1,0 +1,255 @@
+"""Who may look at a dashboard, over real HTTP: tokens, names of hosts, pages of others, and bounds."""
+
+import asyncio
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alive import alive, eventually
+from ropewalk.dashboard.feed import Feed, Live
+from ropewalk.dashboard.ledger import MOST_GONE
+from ropewalk.dashboard.running import Beside, Place, Served, Shown
+from ropewalk.dashboard.server import MOST_BODY, MOST_STREAMS, Dashboard
+from ropewalk.dashboard.travels import MOST_EVENTS
+from ropewalk.dashboard.watching import Watch
+from ropewalk.errors import UsageError
+from waiting import wait_until
+from written import Written, ring
+
+TOKEN = "the-token"
+ROUTES = [
+    "/",
+    "/page/main.js",
+    "/page/style.css",
+    "/page/no.js",
+    "/favicon.ico",
+    "/api/state",
+    "/api/stream",
+    "/api/topics",
+    "/api/nodes",
+    "/api/nodes/1",
+    "/api/events",
+    "/api/events/1",
+    "/nowhere",
+]
+
+
+class Asking:
+    """Requests to one dashboard."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.cookie: dict[str, Any] = {"Cookie": f"ropewalk-{port}={TOKEN}"}
+
+    def ask(
+        self, path: str, method: str = "GET", body: bytes | None = None, **headers: Any
+    ) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.putrequest(method, path, skip_host="host" in headers)
+        connection.putheader("Connection", "close")  # so that who closes the answer closes it
+        for name, value in headers.items():
+            connection.putheader(name.replace("_", "-"), value)
+        if body is not None:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        return connection.getresponse()
+
+    def status(self, path: str, *arguments: Any, **headers: Any) -> int:
+        answer = self.ask(path, *arguments, **headers)
+        found = answer.status
+        answer.close()
+        return found
+
+    def state(self) -> Any:
+        with self.ask("/api/state", **self.cookie) as answer:
+            return json.loads(answer.read())
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> Written:
+    return ring(tmp_path / "live")
+
+
+@pytest.fixture
+def asking(town: Written) -> Iterator[Asking]:
+    served = Served(Place(token=TOKEN))
+    with Beside(served, Shown(folder=town.folder)):
+        yield Asking(served.port)
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_nothing_is_answered_without_the_token(asking: Asking, path: str) -> None:
+    assert asking.status(path) == 401
+    assert asking.status(path, Cookie=f"ropewalk-{asking.port}=wrong") == 401
+    assert asking.status(f"{path}?token=wrong") == 401
+    assert asking.status(path, "POST", b"{}", X_Ropewalk="1") == 401
+    assert asking.status(path, **asking.cookie) in (200, 404)
+
+
+def test_the_token_in_the_address_becomes_a_cookie_and_only_there(asking: Asking) -> None:
+    answer = asking.ask(f"/?token={TOKEN}")
+    answer.close()
+    assert (answer.status, answer.getheader("Location")) == (303, "/")
+    assert answer.getheader("Set-Cookie") == f"ropewalk-{asking.port}={TOKEN}; HttpOnly; SameSite=Strict; Path=/"
+    assert asking.status(f"/api/state?token={TOKEN}") == 401
+    other = {"Cookie": f"ropewalk-1=x; ropewalk-{asking.port}=old"}
+    assert asking.status(f"/?token={TOKEN}", **other) == 303
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "evil.example:80", "10.0.0.1", "", "[", "localhost@evil.example:1]"],
+)
+def test_another_name_than_its_own_is_not_answered_to(asking: Asking, host: str) -> None:
+    assert asking.status("/api/state", host=host, **asking.cookie) in (400, 421)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:9999", "[::1]:80", "LOCALHOST"])
+def test_names_of_this_machine_are(asking: Asking, host: str) -> None:
+    assert asking.status("/api/state", host=host, **asking.cookie) == 200
+
+
+def test_pages_of_others_can_have_nothing_done_and_see_nothing(asking: Asking) -> None:
+    def post(**headers: str) -> int:
+        return asking.status("/api/publish", "POST", b'{"topics": ["news"], "text": "x"}', **headers, **asking.cookie)
+
+    mine = f"http://127.0.0.1:{asking.port}"
+    assert post() == 403
+    assert post(X_Ropewalk="1", Origin="http://evil.example") == 403
+    assert post(X_Ropewalk="1", Origin=mine, Sec_Fetch_Site="cross-site") == 403
+    assert post(X_Ropewalk="1", Origin="null") == 403
+    assert post(X_Ropewalk="1", Origin=mine, Sec_Fetch_Site="same-origin") == 409  # there is no node to publish from
+    assert asking.status("/api/state", Sec_Fetch_Site="cross-site", **asking.cookie) == 403
+    assert asking.status("/api/state", "OPTIONS", Origin="http://evil.example", **asking.cookie) == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/page/main.js", "/api/state", "/nowhere"])
+def test_every_answer_keeps_everything_from_elsewhere_out(asking: Asking, path: str) -> None:
+    without: dict[str, Any] = {}
+    for headers in (without, asking.cookie):
+        answer = asking.ask(path, **headers)
+        assert (answer.getheader("Content-Security-Policy") or "").startswith("default-src 'self';")
+        assert answer.getheader("X-Content-Type-Options") == "nosniff"
+        assert answer.getheader("Access-Control-Allow-Origin") is None
+        answer.close()
+
+
+@pytest.mark.parametrize("name", ["../server.py", "..%2fserver.py", "%2e%2e/server.py", "main.js/", ".", "__init__.py"])
+def test_only_files_of_the_page_are_files_of_the_page(asking: Asking, name: str) -> None:
+    with asking.ask(f"/page/{name}", **asking.cookie) as answer:
+        assert answer.status in (307, 404)
+        assert b"Starlette" not in answer.read()
+
+
+def test_what_is_too_large_or_makes_no_sense_is_said(tmp_path: Path, town: Written) -> None:
+    served = Served(Place(token=None))
+    with Beside(served, Shown(folder=town.folder, replay=True)):
+        asking = Asking(served.port)
+
+        def told(body: bytes) -> tuple[int, str]:
+            with asking.ask("/api/replay", "POST", body, X_Ropewalk="1") as answer:
+                return answer.status, answer.read().decode()
+
+        assert told(b"{" + b" " * MOST_BODY)[0] == 400
+        for body in (
+            b"",
+            b"[]",
+            b"{",
+            b"\xff",
+            b'{"speed": 0}',
+            b'{"speed": "x"}',
+            b'{"at": []}',
+            b'{"speed": NaN}',
+            b'{"at": NaN}',
+        ):
+            status, said = told(body)
+            assert (status, "error" in said) == (400, True), body
+        assert told(b'{"paused": true, "speed": 4}')[0] == 200
+        assert asking.status("/api/nodes/zz") == asking.status("/api/events/" + "f" * 20) == 404
+        assert asking.status("/api/topics?page=-1") == asking.status("/api/nodes?page=99999999999") == 200
+        assert asking.status("/api/publish", "POST", b"{}", X_Ropewalk="1") == 409
+
+
+def test_no_token_is_for_this_machine_only() -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
+        with pytest.raises(UsageError, match="for this machine only"):
+            Place(host=host)
+    Place(host="::1")
+
+
+def test_so_many_may_look_on_and_who_goes_makes_room(asking: Asking) -> None:
+    streams = [asking.ask("/api/stream", **asking.cookie) for _ in range(MOST_STREAMS)]
+    assert {stream.status for stream in streams} == {200}
+    assert wait_until(lambda: asking.status("/api/stream", **asking.cookie) == 503)
+    for stream in streams:
+        stream.close()
+    assert wait_until(lambda: asking.status("/api/stream", **asking.cookie) == 200)
+
+
+def messages(stream: Any) -> Iterator[dict[str, Any]]:
+    while line := stream.readline():
+        if line.startswith(b"data: "):
+            yield json.loads(line[6:])
+
+
+def test_a_stream_begins_with_everything_and_goes_on_with_differences(asking: Asking, town: Written) -> None:
+    stream = asking.ask("/api/stream?topic=000000000000000b", **asking.cookie)
+    assert stream.getheader("Content-Type", "").startswith("text/event-stream")
+    told = messages(stream)
+    nodes: dict[int, Any] = {}
+    first = next(told)
+    assert first["whole"]
+    while len(nodes) < 12:
+        nodes |= dict(first.get("nodes", ()))
+        first = next(told) if len(nodes) < 12 else first
+    town.say(3, "nodes", up=False)
+    for news in told:
+        assert not news["whole"]
+        if any(row[1] == "n3" and row[4] == "left" for _, row in news.get("nodes", ())):
+            break
+    stream.close()
+
+
+def data(message: bytes) -> Any:
+    return json.loads(message.removeprefix(b"data: "))
+
+
+@alive
+async def test_nothing_piles_up_for_a_browser_that_does_not_read(town: Written) -> None:
+    """However many looks it has missed, one message brings it up to date; if it has missed too much, that says everything."""
+    feed = Feed(Live(Watch([town.folder])))
+    looking = asyncio.create_task(feed.run())
+    told = Dashboard(feed)._told(11)
+
+    def published(count: int) -> bool:
+        return bool(feed.picture.totals()["published"] == count)
+
+    assert (await anext(told)).startswith(b"retry: ")
+    await eventually(lambda: feed.picture.totals()["up"] == 12)
+    version = data(await anext(told))["version"]
+    for turn in range(4):  # looks at which it does not read
+        town.event(100 + turn, 11, [(turn, turn + 1)])
+        await eventually(partial(published, turn + 1))
+        await feed.tick()
+    missed = data(await anext(told))
+    assert (missed["whole"], missed["version"]) == (False, feed.picture.versions.now)
+    assert missed["version"] > version
+    assert {key for key, _ in missed["events"]} == {f"{100 + turn:016x}" for turn in range(4)}
+    assert missed["totals"]["published"] == 4
+    with (town.folder / "n0.jsonl").open("a") as file:
+        about = {"table": "publications", "life": 0, "publisher": town.ids[0], "topics": [11], "size": 1}
+        file.writelines(
+            json.dumps(about | {"event": 1000 + turn, "at": time.time()}) + "\n" for turn in range(MOST_GONE + 300)
+        )
+    await eventually(partial(published, MOST_GONE + 304))
+    anew = data(await anext(told))
+    assert (anew["whole"], len(anew["nodes"]), len(anew["events"])) == (True, 12, MOST_EVENTS)
+    await told.aclose()
+    looking.cancel()
+    await asyncio.gather(looking, return_exceptions=True)

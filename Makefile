@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet bench-kato bench-live swarm
+.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet bench-kato bench-live bench-dashboard swarm
 
 READY := .venv/.ready
 BIN := .venv/bin
@@ -38,6 +38,9 @@ bench-kato: $(READY)  ## what the overlay by interests costs, from 4,000 to 100,
 
 bench-live: $(RIVALS)  ## how fast live nodes are, beside bare frames over TLS, brokers and zenoh in the same run
 	$(BIN)/python benchmarks/live
+
+bench-dashboard: $(READY)  ## what the dashboard takes, at the server and in a browser, beside bare lines on a canvas
+	$(BIN)/python benchmarks/dashboard.py
 
 SEEDS ?= 0:200
 OF ?= stan

@@ -77,9 +77,47 @@ def test_a_verb_that_needs_the_lab_says_how_to_get_it(base: Path, verb: list[str
     assert done.stderr.endswith("which is in the extra `lab`; pip install 'ropewalk[lab]'.\n")
 
 
+def test_the_dashboard_says_how_to_get_it(base: Path, elsewhere: Path) -> None:
+    done = run(base / "ropewalk", "dashboard", ".")
+    assert done.returncode == 2
+    assert done.stderr.endswith("which is in the extra `dashboard`; pip install 'ropewalk[dashboard]'.\n")
+    checks = {check["what"]: check for check in json.loads(run(base / "ropewalk", "doctor", "--json").stdout)["checks"]}
+    assert checks["dashboard"]["found"] == "not installed"
+    assert "pip install 'ropewalk[dashboard]'" in checks["dashboard"]["advice"]
+    assert "Chromium" in checks
+
+
+def test_the_dashboard_works_with_its_extra_and_without_the_lab(base: Path, tmp_path: Path) -> None:
+    """Its packages, as pinned for everybody, in an environment of their own beside the base."""
+    names = ("starlette", "uvicorn", "anyio", "h11", "idna", "typing-extensions", "typing_extensions", "sniffio")
+    kept: list[str] = []
+    taking = False
+    for line in (ROOT / "requirements" / "dev.txt").read_text().splitlines():
+        if line and not line.startswith((" ", "#")):
+            taking = line.split("==")[0] in names
+        kept += [line] if taking else []
+    (tmp_path / "extra.txt").write_text("\n".join(kept))
+    there = tmp_path / "there"
+    options = ("--require-hashes", "--no-deps", "--target", there, "-r", tmp_path / "extra.txt")
+    done = run(UV, "pip", "install", "--python", base / "python", *options)
+    assert done.returncode == 0, done.stderr
+    words = "import sys; sys.path.append(sys.argv[1]); from ropewalk.cli.main import main; sys.exit(main(['dashboard', '.', '--replay']))"
+    (tmp_path / "empty").mkdir()
+    done = subprocess.run(
+        [base / "python", "-c", words, there], capture_output=True, text=True, check=False, cwd=tmp_path / "empty"
+    )
+    assert (done.returncode, "holds no telemetry" in done.stderr) == (3, True), done.stderr
+
+
 def test_the_wheel_carries_what_is_not_code(base: Path) -> None:
     found = run(base / "python", "-c", "import ropewalk; print(ropewalk.__path__[0])").stdout.strip()
-    for name in ("py.typed", "report/page.html.j2", "tables/log4j2.properties"):
+    for name in (
+        "py.typed",
+        "report/page.html.j2",
+        "tables/log4j2.properties",
+        "dashboard/page/index.html",
+        "dashboard/page/main.js",
+    ):
         assert (Path(found) / name).is_file(), name
 
 

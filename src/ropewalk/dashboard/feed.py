@@ -5,7 +5,7 @@ import logging
 import time
 from typing import Any, Protocol
 
-from ropewalk.dashboard.layout import places
+from ropewalk.dashboard.layout import Place, places
 from ropewalk.dashboard.picture import Picture
 from ropewalk.dashboard.replay import FASTEST, SLOWEST, Player
 from ropewalk.dashboard.watching import Watch
@@ -14,6 +14,8 @@ from ropewalk.errors import UsageError
 TICK = 0.25  # ours, seconds: four times a second looks alive, and costs next to nothing
 PLACING = 2.0  # ours, seconds: nodes are given new places no more often
 MOVED = 0.2  # ours: share of links that must have changed until they are
+NEAR = 20  # ours, of `layout.SIZE`: who would move less stays where it is
+MOST_LOOKS = 8  # ours: into files that grow faster than they are read, before the page is told
 AT_A_TIME = 5000  # ours: rows that are taken in before others get a turn
 log = logging.getLogger(__name__)
 
@@ -41,13 +43,13 @@ class Live:
 
     async def step(self) -> None:
         """See `Source`."""
-        while True:
+        for _ in range(MOST_LOOKS):
             found = await asyncio.to_thread(self.watch.more)
             for number, (row, name) in enumerate(found, 1):
                 self.picture.take(row, name)
                 if number % AT_A_TIME == 0:
                     await asyncio.sleep(0)
-            if not self.watch.behind or not found:
+            if not self.watch.behind:
                 break
         self.picture.advance(time.time())
 
@@ -130,7 +132,7 @@ class Feed:
     async def _place(self) -> None:
         """Give nodes other places, if they came, or link otherwise than when they were given theirs."""
         now, picture = time.monotonic(), self.picture
-        if now - self._placed_at < PLACING:
+        if now - self._placed_at < PLACING * (1 + len(picture.nodes) / 500):
             return
         weights = picture.weights()
         changed = len(weights.keys() ^ self._placed.keys())
@@ -138,7 +140,13 @@ class Feed:
         if not new and changed <= MOVED * max(1, len(self._placed)):
             return
         self._placed_at, self._placed, self._nodes = now, weights, len(picture.nodes)
-        picture.put(await asyncio.to_thread(places, list(picture.nodes), weights, dict(picture.places)))
+        before = dict(picture.places)
+        found = await asyncio.to_thread(places, list(picture.nodes), weights, before)
+        picture.put({node: _kept(before.get(node), place) for node, place in found.items()})
+
+
+def _kept(before: Place | None, now: Place) -> Place:
+    return before if before is not None and abs(before[0] - now[0]) + abs(before[1] - now[1]) < NEAR else now
 
 
 def _is_number(value: Any) -> bool:

@@ -11,7 +11,8 @@ from ropewalk.seeds import chance, unit
 
 SIZE = 1000  # ours: places are whole numbers from 0 to this, so that they are short on the way to the browser
 ROUNDS = 60  # ours: when everybody is new
-FEWER = 12  # ours: when most have their places already
+FEWER = 12  # ours: when most have their places already, or there are very many
+MANY = 500  # ours: nodes, above which there are fewer rounds, so that it takes about a second
 PULLING = 4  # ours: links of a node that pull
 Place = tuple[int, int]
 
@@ -31,14 +32,15 @@ def places(
     if not ids:
         return {}
     known = before or {}
-    rounds = FEWER if sum(node in known for node in ids) > len(ids) / 2 else ROUNDS
+    new = sum(node in known for node in ids) <= len(ids) / 2
+    rounds = max(FEWER, ROUNDS * MANY // max(MANY, len(ids))) if new else FEWER
     at = {node: number for number, node in enumerate(ids)}
     start = [known.get(node) or first_place(node) for node in ids]
     xs, ys = [x / SIZE for x, _ in start], [y / SIZE for _, y in start]
     pulling = _pulling(at, links)
     apart = sqrt(0.7 / len(ids))
     for turn in range(rounds):
-        heat = 0.12 * (1 - turn / rounds) * (1.0 if rounds == ROUNDS else 0.25)
+        heat = 0.12 * (1 - turn / rounds) * (1.0 if new else 0.25)
         _move(xs, ys, pulling, apart, heat)
     return _spread(ids, xs, ys)
 

@@ -22,6 +22,7 @@ from ropewalk.dashboard.travels import Step, Travels
 State = Literal["up", "left", "down", "elsewhere"]
 MOST_NODES = 5000  # ours: that are drawn; what others say is only counted
 MOST_TOPICS = 20_000  # ours: likewise
+MOST_NAMES = 100_000  # ours: of topics
 MOST_NEWS = 100  # ours: of what happened, the last
 MOST_HISTORY = 240  # ours: changes of a node that are kept
 # Ours, seconds: after which who was at the other end of a link that ended so, and lives, has said so. Two looks of a node at itself
@@ -88,7 +89,7 @@ class Picture:
             self._take_of(node, row)
             self._show(node)
         elif isinstance(row, rows.Named):
-            self.names[row.topic] = row.name
+            self._name(row.topic, row.name)
         elif isinstance(row, rows.Published):
             self._published(row)
 
@@ -157,7 +158,7 @@ class Picture:
 
     def _followed(self, node: Seen, row: rows.Followed) -> None:
         if row.name:
-            self.names[row.topic] = row.name
+            self._name(row.topic, row.name)
         overlay = self._overlay(row.topic)
         if overlay is None:
             return
@@ -167,6 +168,10 @@ class Picture:
         else:
             node.follows.pop(row.topic, None)
             overlay.part(node.number)
+
+    def _name(self, topic: int, name: str) -> None:
+        if topic in self.names or len(self.names) < MOST_NAMES:
+            self.names[topic] = name
 
     def _held(self, node: Seen, row: rows.Held) -> None:
         overlay = self._overlay(row.topic)

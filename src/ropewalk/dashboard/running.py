@@ -27,6 +27,7 @@ from ropewalk.engines.live.pipes import stoppable
 from ropewalk.errors import RunError, UsageError
 
 STOPPING = 2  # ours, seconds: how long requests may take once it ends
+MOST_AT_ONCE = 256  # ours: connections
 LONGEST_TOKEN = 256
 
 
@@ -79,6 +80,7 @@ class Served:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=STOPPING,
+            limit_concurrency=MOST_AT_ONCE,
             h11_max_incomplete_event_size=16_384,
             ws="none",
             http="h11",

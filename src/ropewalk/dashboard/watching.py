@@ -31,7 +31,7 @@ class Watch:
     def __init__(self, folders: Iterable[Path]) -> None:
         self.folders = tuple(folders)
         self.unreadable = 0  # lines that are no rows
-        self.behind = False  # whether something was read at the last look, so that there may be more
+        self.behind = False  # whether more had been written at the last look than was read
         self._tails: dict[Path, Tail] = {}
         self._turn = 0
         for folder in self.folders:
@@ -49,11 +49,13 @@ class Watch:
         for step in range(len(tails)):
             if room <= 0:
                 self._turn += step  # go on with who had no turn
+                self.behind = True
                 break
             tail = tails[(self._turn + step) % len(tails)]
-            data = self._read(tail, min(AT_ONCE, room))
+            most = min(AT_ONCE, room)
+            data = self._read(tail, most)
             room -= len(data)
-            self.behind = self.behind or bool(data)
+            self.behind = self.behind or len(data) == most
             found += self._rows(tail, data)
         found.sort(key=lambda each: rows.time_of(each[0]))
         return found

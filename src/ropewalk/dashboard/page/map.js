@@ -10,11 +10,14 @@ export class Map2D extends EventTarget {
   constructor(canvas, network) {
     super();
     Object.assign(this, { canvas, network, zoom: 1, panX: 0, panY: 0, selected: undefined, hovered: undefined, travel: undefined });
-    this.places = new Map(); // where nodes are drawn now, on their way to where they belong
+    this.places = new Map(); // where nodes are now, on their way to where they belong
+    this.spots = new Map(); // where that was on the canvas when it was last drawn
+    this.room = [1, 1];
     this.backdrop = document.createElement("canvas");
     this.stale = true; // the backdrop is
     this.still = window.matchMedia("(prefers-reduced-motion: reduce)");
-    new ResizeObserver(() => this.changed(true)).observe(canvas);
+    new ResizeObserver(() => { this.measure(); this.changed(true); }).observe(canvas);
+    this.measure();
     this.listen();
   }
 
@@ -25,8 +28,12 @@ export class Map2D extends EventTarget {
 
   // Where things are
 
+  measure() {
+    this.room = [this.canvas.clientWidth || 1, this.canvas.clientHeight || 1];
+  }
+
   size() {
-    return [this.canvas.clientWidth || 1, this.canvas.clientHeight || 1];
+    return this.room;
   }
 
   toScreen(x, y) {
@@ -51,14 +58,12 @@ export class Map2D extends EventTarget {
   }
 
   at(number) {
-    const place = this.places.get(number);
-    return place ? this.toScreen(...place) : undefined;
+    return this.spots.get(number);
   }
 
   near(x, y, within = 16) {
     let best, distance = within * within;
-    for (const number of this.places.keys()) {
-      const [px, py] = this.at(number);
+    for (const [number, [px, py]] of this.spots) {
       const square = (px - x) ** 2 + (py - y) ** 2;
       if (square < distance) [best, distance] = [number, square];
     }
@@ -79,6 +84,7 @@ export class Map2D extends EventTarget {
       this.stale = true;
     }
     const moving = this.move();
+    this.spots = new Map([...this.places].map(([number, place]) => [number, this.toScreen(...place)]));
     if (moving || this.stale) this.drawBackdrop(ratio);
     this.stale = false;
     const pen = this.canvas.getContext("2d");
@@ -122,7 +128,7 @@ export class Map2D extends EventTarget {
 
   drawOverlay(pen) {
     const all = [...this.network.overlay.values()];
-    const dim = this.travel ? 0.35 : all.length > 1500 ? 0.4 : 0.9;
+    const dim = this.travel ? 0.5 : all.length > 1500 ? 0.4 : 0.9;
     pen.strokeStyle = colour("overlay");
     pen.globalAlpha = dim * 0.75;
     pen.lineWidth = all.length > 600 ? 0.8 : 1.2;
@@ -205,7 +211,7 @@ export class Map2D extends EventTarget {
         pen.stroke();
         if (hop !== undefined && radius > 5.5) {
           pen.fillStyle = tints.room;
-          pen.font = "bold 10px system-ui, sans-serif";
+          pen.font = `bold ${hop > 9 ? 8 : 10}px system-ui, sans-serif`;
           pen.textAlign = "center";
           pen.textBaseline = "middle";
           pen.fillText(String(hop), x, y + 0.5);
@@ -313,9 +319,9 @@ export class Map2D extends EventTarget {
     // the nearest node in that direction, rather ahead than aside
     const here = this.at(this.selected) ?? this.size().map((side) => side / 2);
     let best, least = Infinity;
-    for (const number of this.places.keys()) {
+    for (const [number, [x, y]] of this.spots) {
       if (number === this.selected) continue;
-      const [x, y] = this.at(number), ahead = (x - here[0]) * dx + (y - here[1]) * dy, aside = Math.abs((x - here[0]) * dy) + Math.abs((y - here[1]) * dx);
+      const ahead = (x - here[0]) * dx + (y - here[1]) * dy, aside = Math.abs((x - here[0]) * dy) + Math.abs((y - here[1]) * dx);
       if (ahead > 0.5 && ahead + 2.5 * aside < least) [best, least] = [number, ahead + 2.5 * aside];
     }
     if (best !== undefined) this.choose(best);

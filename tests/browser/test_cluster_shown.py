@@ -12,6 +12,7 @@ from waiting import wait_until
 
 
 @pytest.mark.thorough
+@pytest.mark.timeout(400)
 def test_a_cluster_is_shown_while_it_runs_and_replayed_afterwards(browser: Browser, tmp_path: Path) -> None:
     town, rec = tmp_path / "town", tmp_path / "rec"
     made = ["generate", "grid", "--set", "G", "--nodes", "24", "--topics", "6", "--out", str(town)]

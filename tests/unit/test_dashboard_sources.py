@@ -146,7 +146,7 @@ def test_nobody_is_drawn_on_top_of_another() -> None:
     links = {(a, b): 1 + (a * b) % 7 for a in range(1, 101) for b in range(a + 1, 101) if (a * 31 + b * 17) % 11 == 0}
     found = list(places(range(1, 101), links).values())
     apart = min((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 for n, a in enumerate(found) for b in found[:n]) ** 0.5
-    assert apart > SIZE / 60
+    assert apart > SIZE / 30
 
 
 def test_who_shares_more_topics_is_nearer() -> None:

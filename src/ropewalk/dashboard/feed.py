@@ -14,7 +14,7 @@ from ropewalk.errors import UsageError
 TICK = 0.25  # ours, seconds: four times a second looks alive, and costs next to nothing
 PLACING = 2.0  # ours, seconds: nodes are given new places no more often
 MOVED = 0.2  # ours: share of links that must have changed until they are
-NEAR = 20  # ours, of `layout.SIZE`: who would move less stays where it is
+NEAR = 12  # ours, of `layout.SIZE`: who would move less stays where it is
 MOST_LOOKS = 8  # ours: into files that grow faster than they are read, before the page is told
 AT_A_TIME = 5000  # ours: rows that are taken in before others get a turn
 log = logging.getLogger(__name__)
@@ -106,7 +106,6 @@ class Feed:
         self._ticked = asyncio.Event()
         self._placed_at = float("-inf")
         self._placed: dict[tuple[int, int], int] = {}
-        self._nodes = 0
 
     @property
     def picture(self) -> Picture:
@@ -130,19 +129,20 @@ class Feed:
         await self._ticked.wait()
 
     async def _place(self) -> None:
-        """Give nodes other places, if they came, or link otherwise than when they were given theirs."""
+        """Give nodes other places, if some came, or link otherwise than when they were given theirs; who is gone stays."""
         now, picture = time.monotonic(), self.picture
         if now - self._placed_at < PLACING * (1 + len(picture.nodes) / 500):
             return
         weights = picture.weights()
         changed = len(weights.keys() ^ self._placed.keys())
-        new = len(picture.nodes) != self._nodes
-        if not new and changed <= MOVED * max(1, len(self._placed)):
+        there = [id_ for id_, node in picture.nodes.items() if node.state in ("up", "elsewhere")]
+        new = any(id_ not in picture.places for id_ in there)
+        if not there or (not new and changed <= MOVED * max(1, len(self._placed))):
             return
-        self._placed_at, self._placed, self._nodes = now, weights, len(picture.nodes)
+        self._placed_at, self._placed = now, weights
         before = dict(picture.places)
-        found = await asyncio.to_thread(places, list(picture.nodes), weights, before)
-        picture.put({node: _kept(before.get(node), place) for node, place in found.items()})
+        found = await asyncio.to_thread(places, there, weights, before)
+        picture.put(before | {node: _kept(before.get(node), place) for node, place in found.items()})
 
 
 def _kept(before: Place | None, now: Place) -> Place:

@@ -13,6 +13,9 @@ SIZE = 1000  # ours: places are whole numbers from 0 to this, so that they are s
 ROUNDS = 60  # ours: when everybody is new
 FEWER = 12  # ours: when most have their places already, or there are very many
 MANY = 500  # ours: nodes, above which there are fewer rounds, so that it takes about a second
+PARTING = 10  # ours: rounds at the end in which only those move who are too close to each other
+ROOMY = 0.45  # ours: how close that is, where 1 is as far as they would be apart on a grid
+TOUCHING = 1e-5  # ours: closer is the same place
 PULLING = 4  # ours: links of a node that pull
 Place = tuple[int, int]
 
@@ -42,7 +45,11 @@ def places(
     for turn in range(rounds):
         heat = 0.12 * (1 - turn / rounds) * (1.0 if new else 0.25)
         _move(xs, ys, pulling, apart, heat)
-    return _spread(ids, xs, ys)
+    _stretch(xs)
+    _stretch(ys)
+    for _ in range(PARTING):
+        _part(xs, ys, ROOMY / sqrt(len(ids)))
+    return {node: (_whole(xs[number]), _whole(ys[number])) for node, number in at.items()}
 
 
 def _pulling(at: Mapping[int, int], links: Mapping[tuple[int, int], int]) -> list[tuple[int, int, float]]:
@@ -84,8 +91,8 @@ def _move(xs: list[float], ys: list[float], pulling: list[tuple[int, int, float]
                 square = away_x * away_x + away_y * away_y
                 if other == node or square > reach * reach:
                     continue
-                if square < 1e-9:  # noqa: PLR2004  on top of each other: the later one steps aside
-                    away_x, away_y, square = (1e-4 if node > other else -1e-4), 0.0, 1e-8
+                if square < TOUCHING * TOUCHING:  # on top of each other: the later one steps aside
+                    away_x, away_y, square = (TOUCHING if node > other else -TOUCHING), 0.0, TOUCHING * TOUCHING
                 push = apart * apart / square
                 dxs[node] += away_x * push
                 dys[node] += away_y * push
@@ -103,12 +110,37 @@ def _move(xs: list[float], ys: list[float], pulling: list[tuple[int, int, float]
         ys[node] += dys[node] * step
 
 
-def _spread(ids: list[int], xs: list[float], ys: list[float]) -> dict[int, Place]:
+def _part(xs: list[float], ys: list[float], least: float) -> None:
+    """Who is closer to another than that makes way, each by half."""
+    cells: dict[tuple[int, int], list[int]] = {}
+    for node in range(len(xs)):
+        cells.setdefault((int(xs[node] / least), int(ys[node] / least)), []).append(node)
+    for node in range(len(xs)):
+        column, line = int(xs[node] / least), int(ys[node] / least)
+        for across in (-1, 0, 1):
+            for down in (-1, 0, 1):
+                for other in cells.get((column + across, line + down), ()):
+                    if other <= node:
+                        continue
+                    dx, dy = xs[other] - xs[node], ys[other] - ys[node]
+                    far = hypot(dx, dy)
+                    if far >= least:
+                        continue
+                    dx, dy, far = (dx, dy, far) if far > TOUCHING else (TOUCHING, 0.0, TOUCHING)
+                    share = (least - far) / far / 2
+                    xs[node], ys[node] = _inside(xs[node] - dx * share), _inside(ys[node] - dy * share)
+                    xs[other], ys[other] = _inside(xs[other] + dx * share), _inside(ys[other] + dy * share)
+
+
+def _stretch(values: list[float]) -> None:
     """Over the whole room."""
+    low, width = min(values), max(values) - min(values)
+    values[:] = [(value - low) / width if width > TOUCHING else 0.5 for value in values]
 
-    def stretched(values: list[float]) -> list[int]:
-        low, high = min(values), max(values)
-        width = high - low
-        return [round(SIZE * (value - low) / width) if width > 1e-9 else SIZE // 2 for value in values]  # noqa: PLR2004
 
-    return dict(zip(ids, zip(stretched(xs), stretched(ys), strict=True), strict=True))
+def _inside(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+def _whole(value: float) -> int:
+    return round(SIZE * value)

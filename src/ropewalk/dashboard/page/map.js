@@ -3,6 +3,7 @@
 import { called, colour, ms, short } from "./words.js";
 
 const MARGIN = 30;
+const BELOW = 14; // more room there, for what is said of a node or a hop
 const GROW = 220; // milliseconds in which a link lights up
 const MOST_NAMED = 130; // nodes whose names are all drawn; of more, those that matter
 
@@ -38,7 +39,7 @@ export class Map2D extends EventTarget {
 
   toScreen(x, y) {
     const [width, height] = this.size();
-    const across = MARGIN + (x / 1000) * (width - 2 * MARGIN), down = MARGIN + (y / 1000) * (height - 2 * MARGIN);
+    const across = MARGIN + (x / 1000) * (width - 2 * MARGIN), down = MARGIN + (y / 1000) * (height - 2 * MARGIN - BELOW);
     return [(across - width / 2) * this.zoom + width / 2 + this.panX, (down - height / 2) * this.zoom + height / 2 + this.panY];
   }
 
@@ -172,7 +173,7 @@ export class Map2D extends EventTarget {
   radius(node) {
     const crowd = this.crowd();
     const base = this.network.topic && !this.network.members.has(node.number) ? 3.6 : 6;
-    return base * crowd * Math.min(1.6, Math.sqrt(this.zoom));
+    return Math.max(2.4, base * crowd) * Math.min(1.6, Math.sqrt(this.zoom));
   }
 
   drawNodes(pen) {

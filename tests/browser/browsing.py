@@ -15,7 +15,6 @@ from typing import Any, Self
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from ropewalk.cli.doctor import CHROMIUM
 from ropewalk.dashboard.running import Beside, Place, Served, Shown
 from waiting import wait_until
 
@@ -28,6 +27,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SOON = 20_000  # milliseconds: none of these takes as long unless something is broken
 TOKEN = "a-token-of-tests"
 ROPEWALK = [sys.executable, "-m", "ropewalk"]

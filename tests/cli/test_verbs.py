@@ -126,6 +126,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
         "cores",
         "scratch disk",
         "lab",
+        "dashboard",
         "Java",
         "Spark runs on",
         "tests, benchmarks",

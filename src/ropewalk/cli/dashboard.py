@@ -43,7 +43,7 @@ def command(
     as_json: bool,
     **told: Any,
 ) -> None:
-    """Show the nodes that write their telemetry into FOLDER (*.jsonl), as they go on, or a run that was recorded there.
+    """Show running nodes, or a recorded run, in the browser: those that write their telemetry into FOLDER (*.jsonl), or have done so.
 
     With --bootstrap a node of its own publishes what is typed into the page. Ends with 0 at Ctrl-C.
     """

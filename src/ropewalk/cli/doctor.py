@@ -26,7 +26,6 @@ GIB = 2**30
 LAB = ("pyspark", "numba", "numpy", "pyarrow", "pandas", "matplotlib", "jinja2", "powerlaw", "scipy")
 DASHBOARD = ("starlette", "uvicorn")
 GET_DASHBOARD = "pip install 'ropewalk[dashboard]'"
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
 GET_LAB = "pip install 'ropewalk[lab]'"
 BESIDES = ("chromium", "redis-server", "mosquitto", "nats-server")  # a browser for tests, brokers to be measured beside
 SBIN = "/usr/sbin:/usr/local/sbin"  # where Debian puts some of them, which is not on everybody's path
@@ -42,7 +41,7 @@ def command(as_json: bool) -> None:
 
     Exit code 1 if something that is installed cannot work.
     """
-    checks = [_python(), _machine_memory(), _cores(), _disk(), *_packages(), _dashboard(), _browser()]
+    checks = [_python(), _machine_memory(), _cores(), _disk(), *_packages(), _dashboard()]
     if _installed("pyspark"):
         checks += [_java(), _master()]
     checks.append(_besides())
@@ -105,12 +104,6 @@ def _dashboard() -> dict[str, Any]:
     have = ", ".join(f"{package} {number}" for package, number in found.items() if number is not None)
     advice = "" if all(found.values()) else f"only `dashboard` needs it: {GET_DASHBOARD}"
     return _check("dashboard", have or "not installed", advice=advice)
-
-
-def _browser() -> dict[str, Any]:
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    advice = "" if found else "the dashboard works in any browser; only tests/browser need it: apt-get install chromium"
-    return _check("Chromium", found or "none on PATH", advice=advice)
 
 
 def _java() -> dict[str, Any]:

@@ -204,7 +204,7 @@ async def test_more_than_a_slow_reader_has_room_for_waits_where_it_comes_from() 
         payloads = [number.to_bytes(2, "big") * 32_768 for number in range(256)]
         publishing = asyncio.create_task(publish_apart(a, payloads, ["news"]))
         assert b.pressure is not None
-        await eventually(lambda: b.pressure.times)
+        await eventually(lambda: b.pressure is not None and b.pressure.times)
         got = [event.payload for event in await read(events, len(payloads))]
         await publishing
         assert {*got} == {*payloads}

@@ -47,6 +47,29 @@ def test_more_copies_for_a_higher_target() -> None:
     )  # what the target takes if links fell by chance
 
 
+def around(town: Town) -> list[int]:
+    """Neighbours in either direction, by node."""
+    views = town.population.views()[1]
+    found: dict[int, set[int]] = {node: set(view) for node, view in views.items()}
+    for node, view in views.items():
+        for other in view:
+            found[other].add(node)
+    return [len(others) for others in found.values()]
+
+
+@pytest.mark.parametrize("nodes", [5, 30, 100])
+def test_where_links_are_used_both_ways_nobody_has_few_neighbours(nodes: int) -> None:
+    """And all together have fewer than where some may."""
+    least = ScampSettings.for_connectivity(0.99, two_way=True).least
+    balanced, printed = (overlay(nodes, rounds=12, fanout=fanout) for fanout in ("two-way", "printed"))
+    for town in (balanced, printed):
+        town.simulator.run(12 * PERIOD)
+    assert min(around(balanced)) >= min(least, nodes - 1) - 1  # somebody may just have been let go
+    assert min(around(balanced)) > min(around(printed))
+    if nodes == 100:
+        assert statistics.mean(around(balanced)) < statistics.mean(around(printed))
+
+
 def test_unsubscription_as_printed_erodes_views() -> None:
     """In-views are not told of replacements, so leavers miss holders, and what was to be replaced is lost."""
     printed, chance, nodes = Printed(COPIES, seed=1), Random(1), 200

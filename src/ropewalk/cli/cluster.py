@@ -185,7 +185,5 @@ def _refuse_of_managers(job: Job, told: dict[str, Any]) -> None:
         )
     if any(fault.kind in ("restart", "partition") for fault in faults_of(job.faults)) and not settings.discover:
         raise UsageError("nodes that come back, or were parted, must find others again: add --discover.")
-    if settings.discover:
-        for name in ("overlay", "fanout"):
-            if told[name] is not None:
-                raise UsageError(f"--{name} plays no part with --discover: SCAMP makes views itself; drop one.")
+    if settings.discover and told["overlay"] is not None:
+        raise UsageError("--overlay plays no part with --discover: SCAMP makes views itself; drop one.")

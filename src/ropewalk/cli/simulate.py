@@ -180,10 +180,8 @@ def _refuse_of_sim(job: Job, told: dict[str, Any]) -> None:
     for what, told_so in of_batch.items():
         if told_so:
             raise UsageError(f"{what} is for engine batch only; drop it, or --engine sim.")
-    if settings.manager == "scamp":
-        for name in ("overlay", "fanout"):
-            if told[name] is not None:
-                raise UsageError(f"--{name} plays no part with --manager scamp, which makes views itself; drop one.")
+    if settings.manager == "scamp" and told["overlay"] is not None:
+        raise UsageError("--overlay plays no part with --manager scamp, which makes views itself; drop one.")
     if settings.discover and settings.manager != "scamp":
         raise UsageError(
             f"--discover goes with --manager scamp: with {settings.manager} nodes are handed whole views; drop one."

@@ -22,7 +22,14 @@ from ropewalk.protocols.stan.settings import NAME, Settings
 EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  hosts at which one listens and nobody can call
 # ADR 17 says why; the period is a third of the paper's, so that newcomers are soon among others
 LIVE = Settings(
-    schedule="timed", manager="scamp", weight="keyed", learn=True, discover=True, period=10.0, connectivity=0.999
+    schedule="timed",
+    manager="scamp",
+    fanout="two-way",
+    weight="keyed",
+    learn=True,
+    discover=True,
+    period=10.0,
+    connectivity=0.99,
 )
 LIVE_ON_RINGS: dict[str, OfRuns] = {
     magnet.NAME: magnet.Settings(gather=1.0),  # whoever runs a node says what it follows right after

@@ -140,6 +140,7 @@ def scenario(seed: int) -> Scenario:
         connectivity=draw.one("connectivity", (0.9, 0.99, 0.999)),
         weight=draw.one("weight", ("printed", "pair", "keyed")),
         learn=manager != "given" or draw.happens("learn", 0.5),
+        fanout="two-way" if manager == "scamp" and draw.happens("two-way", 0.5) else "printed",
         snoop=draw.happens("snoop", 0.3),
         adaptive=draw.happens("adaptive", 0.3),
         discover=manager == "scamp" and draw.happens("discover", 0.5),

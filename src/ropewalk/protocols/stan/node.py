@@ -248,7 +248,8 @@ class Node:
         command = replace(command, contacts=others)
         overlay = Overlay(topic, View(self.me.id, self._ranking_on(topic)))
         connectivity = command.level.connectivity or self.settings.connectivity
-        manager = sampling.manager_of(self.settings.manager, self.me, overlay, self.seed, connectivity)
+        two_way = self.settings.fanout == "two-way"
+        manager = sampling.manager_of(self.settings.manager, self.me, overlay, self.seed, connectivity, two_way=two_way)
         following = Following(overlay, manager, command.level, mix_long(topic, self.walk_stream))
         following.turn = self.turns.pop(topic, 0)
         following.era, self.eras = self.eras, self.eras + 1

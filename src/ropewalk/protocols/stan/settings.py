@@ -52,7 +52,10 @@ class Settings:
         default="sync",
     )
     # StaN 3.3; two-way is ours: links that carry events both ways need half of it
-    fanout: FanOut = parameter("View sizes: ln n + c, or half of it for links used both ways.", default="printed")
+    fanout: FanOut = parameter(
+        "View sizes: ln n + c, or half of it for links used both ways; with scamp, so many neighbours in either direction.",
+        default="printed",
+    )
     # StaN 2.3; keyed and pair are ours; target and ring are what StaN 2.3 and 2.4 warn of
     weight: Weight = parameter("By what a node ranks others.", default="printed")
     collect: Collect = parameter(  # StaN 2.3, Algorithm 2 line 8

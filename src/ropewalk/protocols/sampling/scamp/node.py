@@ -42,15 +42,21 @@ class Settings:
     copies: int = 1  # the paper's c: failures tolerated; section 3.1
     budget: float = 2.0  # ours: of the walk to a random contact, some 50 steps in an overlay of 1000; 0: no such walk
     patience: int = 2  # ours: periods without being held by anybody before a node subscribes anew
+    least: int = 0  # ours: neighbours, in either direction, below which a node holds more, some each period
     explore: int = 4  # ours: every so many periods a walk begins at a remembered node; what came apart grows together
 
     @classmethod
-    def for_connectivity(cls, probability: float) -> "Settings":
+    def for_connectivity(cls, probability: float, *, two_way: bool = False) -> "Settings":
         """As many copies as give (c + 1) ln n >= ln n + margin in every topic of a hundred or more.
 
         Above one copy it is one more: the first nodes of a topic cannot hold so many, and it never makes up for that.
+
+        Ours: where links are used both ways, as many neighbours in either direction, but each member at least: some of SCAMP's have
+        far fewer than the mean, and it is they who are cut off. So it takes none of the copies.
         """
         margin = -math.log(-math.log(probability))
+        if two_way:
+            return cls(copies=0, least=math.ceil(math.log(100) + margin))
         copies = max(0, math.ceil(margin / math.log(100) - 1e-9))
         return cls(copies=copies if copies <= 1 else copies + 1)
 
@@ -110,6 +116,7 @@ class Replace(OfTopic):
 
 
 Message = Ask | Pass | Replace
+AT_A_TIME = 3  # ours: neighbours that a node takes in each period because it has few; others may be about to take it in
 ALTERNATIVES = 3  # ours: the paper names one, and the link is lost whenever that one is held already
 
 
@@ -269,7 +276,25 @@ class Node:
     def _check(self, now: float) -> list[Effect | Request]:
         self.checks += 1
         self._recall(self.overlay.view.contacts)
-        return [*self._explore(), *self._recover(now)]
+        return [*self._explore(), *self._recover(now), *self._fill(now)]
+
+    def _fill(self, now: float) -> list[Effect | Request]:
+        """Ours: who has few neighbours, in either direction, holds some more: it is the first to be cut off when others crash.
+
+        Who knows nobody else asks to be taken in by some.
+        """
+        around = self.overlay.around()
+        lacking = self.settings.least - len(around) - len(self.overlay.coming)
+        if lacking <= 0:
+            return []
+        others = [contact for contact in self.known if contact.id not in around and not self.overlay.has(contact.id)]
+        topic, me = self.overlay.topic, self.me.id
+        drawn = sorted(
+            others or around.values(), key=lambda each: chance(self.seed, "fill", topic, me, self.checks, each.id)
+        )
+        if not others:
+            return self._ask(drawn[0], now, again=True) if drawn else []
+        return [Grow(contact) for contact in drawn[: min(lacking, AT_A_TIME)]]
 
     def _explore(self) -> list[Effect | Request]:
         """Ours: what came apart cannot know it, and grows together when a walk begins on the other side."""

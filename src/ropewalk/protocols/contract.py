@@ -322,3 +322,6 @@ class Lasting(Node, Protocol):
 
     def unheard(self) -> dict[int, float]:
         """Topics on which nobody else may have got all events of this node's own yet, and when the last was published."""
+
+    def left_out(self) -> dict[str, int]:
+        """What was not taken in, or forgotten too early, since a bound was reached: how often, by which."""

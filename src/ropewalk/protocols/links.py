@@ -9,9 +9,12 @@ something; it is closed soon after, since a node asks many more than it has neig
 from collections.abc import Collection
 
 from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Event, Message, Send
+from ropewalk.protocols.rates import Bucket, Rate
+from ropewalk.protocols.reached import Reached
 
 OUTBOX = 1024  # ours: messages that wait for a link to come up: who comes new to a ring asks about all its topics through one
 MOST_COMING = 64  # ours: links that are coming up, while nobody is called on the word of others
+ON_THEIR_WORD = Rate(64.0, 512)  # ours: calls to nodes that others have named
 OUTBOX_BYTES = 4 * 1_048_576  # ours: of events among them
 
 
@@ -46,9 +49,11 @@ class Link:
 class Links:
     """All links of a node, by the id at the other end."""
 
-    __slots__ = ("by_id",)
+    __slots__ = ("by_id", "on_their_word", "reached")
 
     def __init__(self) -> None:
+        self.reached = Reached()  # for all parts of the node, which share the links
+        self.on_their_word = Bucket(ON_THEIR_WORD, 0.0)
         self.by_id: dict[int, Link] = {}  # grows by Connect and LinkUp, shrinks by LinkDown and Disconnect
 
     def is_up(self, node: int) -> bool:
@@ -71,12 +76,17 @@ class Links:
         size = _bytes_in(message)
         if len(link.outbox) < OUTBOX and (not size or size + sum(map(_bytes_in, link.outbox)) <= OUTBOX_BYTES):
             link.outbox.append(message)
+        else:
+            self.reached.note("messages that wait for a link")
         return effects
 
     def answer(self, contact: Contact, message: Message, now: float) -> list[Effect]:
         """Send to somebody whom others have named: who asks in the name of many has not all of them called at once."""
-        if contact.id not in self.by_id and sum(not link.up for link in self.by_id.values()) >= MOST_COMING:
-            return []
+        if contact.id not in self.by_id:
+            coming = sum(not link.up for link in self.by_id.values())
+            if coming >= MOST_COMING or not self.on_their_word.take(now):
+                self.reached.note("calls on the word of others")
+                return []
         return self.post(contact, message, now)
 
     def came_up(self, contact: Contact, now: float) -> list[Effect]:

@@ -15,10 +15,9 @@ from secrets import token_bytes
 from types import TracebackType
 from typing import IO, Self
 
-from ropewalk.engines.live.connection import Ending
 from ropewalk.engines.live.driver import Driver
 from ropewalk.engines.live.envelope import MOST_SAID, MOST_TOGETHER, name_of, unseal
-from ropewalk.engines.live.gate import Banned, Gate, Judge, Verdict
+from ropewalk.engines.live.gate import BANNED, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
 from ropewalk.engines.live.joining import Joining
@@ -86,7 +85,6 @@ class Node:
         self._cutting = Cutting(self.options.protocol, self.options.settings)
         self._judges: dict[int, Judge] = {}  # by topic: who validates
         self._names: dict[tuple[str, ...], dict[int, str]] = {}  # topics that were published on together; MOST_NAMED
-        self._banned = Banned()
         self._running = self._left = False
         self._joining: Joining | None = None
         self._started_at = 0.0
@@ -119,6 +117,13 @@ class Node:
         """Why the last bootstrap node could not be reached."""
         return self._joining.unreached if self._joining is not None else ""
 
+    @property
+    def limited(self) -> dict[str, int]:
+        """Who was turned away or cut off, and what was left out since a bound was reached: how often, by why."""
+        machine = self.driver.machine
+        left_out = machine.left_out() if isinstance(machine, contract.Lasting) else {}
+        return self.transport.limits.counts | left_out
+
     # Coming and going
 
     async def start(self) -> Self:
@@ -140,27 +145,22 @@ class Node:
 
     async def _begin(self, options: Options) -> None:
         allowed = None if options.allow is None else {bytes.fromhex(key) for key in options.allow}
-
-        def admits(public: bytes) -> bool:
-            now = asyncio.get_running_loop().time()
-            return not self._banned.has(public, now) and (allowed is None or public in allowed)
-
         terms = Terms(
             self.identity,
             "",
             options.protocol,
             secret=options.secret,
-            admits=admits,
+            admits=lambda public: allowed is None or public in allowed,
             certified=options.cluster is not None,
             heartbeat=options.heartbeat,
         )
         codec = Codec(PROTOCOLS[options.protocol].messages)
-        self.transport = Transport(terms, codec, options.cluster, options.call_from)
+        self.transport = Transport(terms, codec, options.cluster, options.call_from, options.bounds)
         if self._listen is not None:
             host, port = self._listen
             refuse_unreachable(host, options, self.bootstrap)
             self.address = advertised(host, await self.transport.listen(host, port), options.advertise)
-            self.transport.terms = replace(terms, address=self.address)
+            self.transport.terms = replace(self.transport.terms, address=self.address)
         machine = self._machine()
         self.driver = Driver(machine, self.transport)
         self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
@@ -411,10 +411,7 @@ class Node:
         self.driver.tell(Refuse(sender, event))
 
     def _ban(self, contact: Contact) -> None:
-        connection = self.transport.links.get(contact.id)
-        if connection is not None and connection.other is not None:
-            self._banned.add(connection.other.public, asyncio.get_running_loop().time())
-            connection.abort(Ending("failed", "evicted: it sent what was rejected"))
+        self.transport.cut_off(contact.id, "rejected", "it sent what was rejected", BANNED)
 
     # How it does it
 

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import ssl
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -18,8 +19,9 @@ from ropewalk.engines.live.frames import (
     Splitter,
     frame,
 )
-from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError, Terms, refusal
+from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError, Terms, UnprovenError, refusal
 from ropewalk.engines.live.identity import id_of, key_in
+from ropewalk.engines.live.limits import Budget
 from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
@@ -35,7 +37,7 @@ class Ending:
     """Why a connection is no more: in the words of the protocols, and in more."""
 
     cause: Cause
-    why: str  # closed, left, reset, frozen, refused, unreachable, evicted, garbled, replaced, crossed
+    why: str  # closed, left, reset, frozen, refused, unreachable, evicted, garbled, unproven, replaced, crossed
 
 
 @dataclass(slots=True)
@@ -113,6 +115,14 @@ class Connection(asyncio.Protocol):
         self.full_since = 0.0  # when too much began to wait to be sent
         self.room = asyncio.Event()  # whether little does
         self.room.set()
+        self.source = ""  # what of the address of who called is counted together; nothing if this node called
+        self.tally: Counter[int] = Counter()  # frames that have come since this was last looked at, by kind
+        self.budget = Budget()
+
+    @property
+    def public(self) -> bytes | None:
+        """The key of who is at the other end, once it has shown that it is."""
+        return None if self.other is None else self.other.public
 
     @property
     def contact(self) -> Contact:
@@ -277,6 +287,7 @@ class Connection(asyncio.Protocol):
     # Frames
 
     def _take(self, kind: int, body: bytes) -> None:
+        self.tally[kind] += 1
         if not self.up:
             self._shake(kind, body)
         elif kind == TOPICS:
@@ -309,9 +320,15 @@ class Connection(asyncio.Protocol):
             self._write(frame(*refusal(str(error))))
             self.transport.close()
             self.be_patient(self.loop.call_later(REFUSAL, self.abort))  # whoever does not hang up is hung up on
-            self._end(Ending("failed", f"refused: {error}"))
+            self._end(Ending("failed", f"{self._fault(error)}: {error}"))
         else:
             self.abort(Ending("failed", f"garbled: {error}"))
+
+    def _fault(self, error: WireError) -> str:
+        """Whose fault it is that a link does not come up: nobody's, if one of the two does not want the other."""
+        if self.dialled or (isinstance(error, RefusedError) and not isinstance(error, UnprovenError)):
+            return "refused"
+        return "unproven" if isinstance(error, UnprovenError) else "garbled"
 
     def refuse(self, why: str) -> None:
         """Do not let the caller in."""

@@ -35,29 +35,12 @@ MOST_JUDGED = 65_536  # ours: verdicts that are remembered, as many as ids of ev
 MOST_REJECTED = 16  # ours: events that one neighbour may send within a minute before it is sent away for a while
 REJECTED_WITHIN = 60.0  # seconds
 BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent what was rejected
-MOST_BANNED = 1024  # ours: of those
 MOST_COPIES = 64  # ours: of an event that is being judged
 MOST_REJECTERS = 4096  # ours: neighbours of whom that is counted; to hang up does not help
 ACCEPTED: Outcomes = ("accept",)
 MOST_AT_WORK = 1024  # ours: events that are being judged; more are left out, and asked for again
+MOST_AT_WORK_BYTES = 64 * 1_048_576  # ours: of these, and of copies that come meanwhile
 log = logging.getLogger(__name__)
-
-
-class Banned:
-    """Who has sent too much that was rejected, by public key."""
-
-    def __init__(self) -> None:
-        self._until: dict[bytes, float] = {}  # MOST_BANNED
-
-    def add(self, public: bytes, now: float) -> None:
-        """Keep somebody out for a while."""
-        self._until[public] = now + BANNED
-        if len(self._until) > MOST_BANNED:
-            del self._until[next(iter(self._until))]
-
-    def has(self, public: bytes, now: float) -> bool:
-        """Whether somebody is kept out now."""
-        return self._until.get(public, 0.0) > now
 
 
 class Gate:
@@ -84,6 +67,7 @@ class Gate:
         )  # by node: since when, how many; MOST_REJECTERS
         self._at_work: dict[bytes, asyncio.Task[None]] = {}  # what is being judged; MOST_AT_WORK
         self._copies: dict[bytes, list[tuple[Contact, Carrier]]] = {}  # of these, that came meanwhile
+        self._work_bytes = 0  # of all of them
 
     def receive(self, sender: Contact, message: Any) -> None:
         """A message has come."""
@@ -117,12 +101,16 @@ class Gate:
         verdict = self._verdicts.get(key)
         if verdict is not None:
             self._decided(sender, message, verdict)
-        elif key in self._at_work:
-            self._copies[key] = [*self._copies.get(key, [])[:MOST_COPIES], (sender, message)]
-        elif len(self._at_work) >= MOST_AT_WORK:
+        elif len(self._at_work) >= MOST_AT_WORK or self._work_bytes + len(event.payload) > MOST_AT_WORK_BYTES:
             self._count("too many at once")
-        else:
+        elif key not in self._at_work:
+            self._work_bytes += len(event.payload)
             self._at_work[key] = asyncio.create_task(self._judge(key, sender, message, letter))
+        elif len(copies := self._copies.setdefault(key, [])) < MOST_COPIES:
+            self._work_bytes += len(event.payload)
+            copies.append((sender, message))
+        else:
+            self._count("too many copies at once")
 
     async def close(self) -> None:
         """Judge nothing any more."""
@@ -146,7 +134,9 @@ class Gate:
         if len(self._verdicts) > MOST_JUDGED:
             self._verdicts.popitem(last=False)
         del self._at_work[key]
-        for who, copy in [(sender, message), *self._copies.pop(key, [])]:
+        copies = self._copies.pop(key, [])
+        self._work_bytes -= (1 + len(copies)) * len(event.payload)
+        for who, copy in [(sender, message), *copies]:
             self._decided(who, copy, verdicts)
 
     async def _asked(self, event: Event, said: bytes | None, place: int) -> Verdict:

@@ -76,6 +76,10 @@ class RefusedError(WireError):
     """One of the two does not want the other."""
 
 
+class UnprovenError(RefusedError):
+    """Who calls has not shown what it has to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Who a node is to others, and whom it talks to."""
@@ -125,11 +129,11 @@ class Called:
         if proof.protocol != terms.protocol:
             raise RefusedError(f"this network runs {terms.protocol}, not {proof.protocol}.")
         if not is_signed(seen, proof.signature, proof.public) or proof.public == terms.identity.public:
-            raise RefusedError("that is not its key.")
+            raise UnprovenError("that is not its key.")
         if terms.certified and (self.callers is None or key_in(self.callers) != proof.public):
-            raise RefusedError("its certificate is for another key.")
+            raise UnprovenError("its certificate is for another key.")
         if not compare_digest(proof.member, _member(terms.secret, b"caller", seen, proof.public)):
-            raise RefusedError("it is of another network.")
+            raise UnprovenError("it is of another network.")
         if not terms.admits(proof.public):
             raise RefusedError("it is not on the list.")
         self.proof = proof

@@ -46,6 +46,17 @@ def samples(node: Node) -> Iterator[Sample]:
         {},
         transport.counts.recalled,
     )
+    yield "callers", "gauge", "Connections that others have opened, let in or not.", {}, transport.limits.connections
+    yield (
+        "outcasts",
+        "gauge",
+        "Nodes and addresses that are kept out, or were lately.",
+        {},
+        len(transport.limits.outcasts),
+    )
+    about = "Who was turned away or cut off, and what was left out at a bound, by why."
+    for why, count in sorted(node.limited.items()):
+        yield "limited_total", "counter", about, {"why": why}, count
     for why, count in sorted(node.gate.counts.items()):
         yield "not_let_in_total", "counter", "Events that were not let in, by why.", {"why": why}, count
 

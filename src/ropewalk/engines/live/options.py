@@ -8,6 +8,7 @@ from typing import Any
 
 from ropewalk.engines.live.handshake import HEARTBEAT, LONGEST_HEARTBEAT
 from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identity, of_cluster
+from ropewalk.engines.live.limits import Bounds
 from ropewalk.engines.live.transport import place
 from ropewalk.errors import UsageError
 from ropewalk.protocols.catalogue import find_live
@@ -52,6 +53,7 @@ class Options:
     cluster: ClusterCertificate | None = None  # only with whom the same authority has certified
     sign: bool = False  # its own events
     heartbeat: float = HEARTBEAT
+    bounds: Bounds = field(default=Bounds())  # what strangers may use up
     protocol: str = NAME  # the same at all nodes of the network
     settings: Any = None  # the protocol's own; None: as is usual here
     space: str = ""  # how events are cut into cells, with Kato's: the same at all nodes of the network

@@ -10,18 +10,23 @@ held up gives others the benefit of the doubt.
 
 import asyncio
 import logging
-import os
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 from ropewalk.engines.live.connection import Connection, Counts, Ending
+from ropewalk.engines.live.door import Door
 from ropewalk.engines.live.handshake import Other, RefusedError, Terms
 from ropewalk.engines.live.identity import ClusterCertificate, contexts
-from ropewalk.engines.live.wire import Codec, WireError
-from ropewalk.errors import RopewalkError, RunError, UsageError
+from ropewalk.engines.live.limits import CALLERS, CALLS, KEPT_OUT, MOST_CALLS, OUT, TOO_MANY, WATCHED, Bounds, Limits
+from ropewalk.engines.live.wire import KIND_OF, Codec, WireError
+from ropewalk.errors import RopewalkError, UsageError
 from ropewalk.protocols.contract import Cause, Contact, Message
+from ropewalk.protocols.rates import Bucket
 
 FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
 UNANSWERED = 5.0  # ours, seconds: how long a call may take, with all handshakes
@@ -29,10 +34,17 @@ MOST_CALLING = (
     16  # ours: calls at a time, the others wait for their turn: handshakes are dear, and a crowd of them times out
 )
 CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours may take to hang up
-MOST_STRANGERS = 256  # ours: callers that are yet to be let in; more are turned away
-MOST_LINKS = 4096  # ours: connections in all; half of what the system allows, if that is fewer
 MOST_COUNTED = 4096  # ours: pairs of node and topic whose lost events are counted apart
 MOST_PORT = 65_535
+# why somebody was turned away or cut off, besides what `limits` and `door` say
+NO_PROOF, IN_THE_WAY, GARBLED, SLOW, MANY_CALLS = (
+    "no proof in time",
+    "in the way before its proof",
+    "garbled",
+    "too slow",
+    "too many calls to make",
+)
+OFFENCES = {"garbled": GARBLED, "unproven": "wrong proof"}  # endings that are held against who brought them about
 log = logging.getLogger(__name__)
 
 
@@ -66,8 +78,10 @@ class Transport:
         codec: Codec,
         cluster: ClusterCertificate | None = None,
         call_from: str | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
-        self.terms, self.codec, self.heartbeat = terms, codec, terms.heartbeat
+        self.terms = replace(terms, admits=lambda public: self._lets_in(public) and terms.admits(public))
+        self.codec, self.heartbeat = codec, terms.heartbeat
         self.call_from = None if call_from is None else (call_from, 0)
         self.served, self.calling, self.certificate = contexts(terms.identity, cluster)
         self.counts = Counts()
@@ -82,30 +96,24 @@ class Transport:
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
+        self.limits = Limits((bounds or Bounds()).fitting(_descriptors()))
         self._calling = asyncio.Semaphore(MOST_CALLING)
-        self._server: asyncio.Server | None = None
+        self._pace = Bucket(CALLS, asyncio.get_running_loop().time())  # of calls
+        self._door: Door | None = None
         self._closed = False
-        self.most_links = _most_links()
         self._tasks: set[asyncio.Task[None]] = set()
 
     # What its owner asks for
 
     async def listen(self, host: str, port: int) -> int:
         """Let others call from now on; the port, which is any that is free if 0 was asked for."""
-        loop = asyncio.get_running_loop()
-        try:
-            self._server = await loop.create_server(
-                lambda: Connection(self), host, port, ssl=self.served, ssl_handshake_timeout=UNANSWERED, backlog=1024
-            )
-        except OSError as error:
-            why = os.strerror(error.errno).lower() if error.errno is not None and error.errno > 0 else "it is not here"
-            raise RunError(f"nobody can listen at {host}:{port}: {why}.") from None
-        found: int = self._server.sockets[0].getsockname()[1]
-        return found
+        self._door = Door(self.limits, self.served, UNANSWERED, lambda: Connection(self))
+        return await self._door.open(host, port)
 
     def begin(self) -> None:
         """See from now on who lives."""
         self._spawn(self._beat())
+        self._spawn(self._watch())
 
     def connect(self, contact: Contact) -> None:
         """Have a link with this node: `up` or `down` follows, later."""
@@ -113,6 +121,10 @@ class Transport:
             return
         if contact.id in self.links:
             asyncio.get_running_loop().call_soon(self._still_up, contact.id)
+            return
+        if len(self.calls) >= MOST_CALLS:
+            self.limits.count(MANY_CALLS)
+            asyncio.get_running_loop().call_soon(self.down, contact, Ending("failed", "unreachable"))
             return
         call = self.calls[contact.id] = Call()
         call.task = self._spawn(self._call(contact, call))
@@ -159,8 +171,8 @@ class Transport:
     async def close(self) -> None:
         """End everything. Whoever still has a link is told that this node leaves."""
         self._closed = True
-        if self._server is not None:
-            self._server.close()
+        if self._door is not None:
+            self._door.close()
         for call in list(self.calls.values()):
             call.hang_up()
         for connection in list(self.strangers):
@@ -190,9 +202,13 @@ class Transport:
         if self._closed:
             connection.abort()
             return
-        if len(self.strangers) >= MOST_STRANGERS or len(self.links) >= self.most_links:
-            connection.refuse("there are too many others.")
+        if self._is_turned_away(connection):
             return
+        if len(self.strangers) >= self.limits.bounds.strangers:  # who is in the way for longest goes
+            eldest = next(iter(self.strangers))
+            self.limits.count(IN_THE_WAY)
+            del self.strangers[eldest]
+            eldest.refuse("there are too many others.")
         self.strangers[connection] = None
         connection.be_patient(asyncio.get_running_loop().call_later(UNANSWERED, self._give_up, connection))
 
@@ -215,7 +231,12 @@ class Transport:
 
     def ended(self, connection: Connection, ending: Ending) -> None:
         """A connection is no more."""
-        self._count(ending.why.partition(":")[0])
+        why = ending.why.partition(":")[0]
+        self._count(why)
+        if why in OFFENCES:
+            self.limits.offended(OFFENCES[why], connection.source, connection.public, self._now())
+        elif why == "evicted" and ending.why.endswith(SLOW):
+            self.limits.count(SLOW)
         if connection.other is not None and self.links.get(connection.contact.id) is connection:
             del self.links[connection.contact.id]
             self.down(connection.contact, ending)
@@ -233,12 +254,42 @@ class Transport:
         """Its socket is closed."""
         self.strangers.pop(connection, None)
         self.closing.pop(connection, None)
+        if not connection.dialled:
+            self.limits.goes(connection.source)
+
+    def _lets_in(self, public: bytes) -> bool:
+        """Whether a node is not kept out now."""
+        if not self.limits.is_out(public, self._now()):
+            return True
+        self.limits.count(OUT)
+        return False
+
+    def cut_off(self, node: int, why: str, about: str = "", least: float = KEPT_OUT) -> None:
+        """Have nothing to do with a neighbour for a while: it has broken a rule."""
+        connection = self.links.get(node)
+        if connection is not None:
+            self.limits.offended(why, connection.source, connection.public, self._now(), least)
+            connection.abort(Ending("failed", f"evicted: {about or why}"))
+
+    def _is_turned_away(self, connection: Connection) -> bool:
+        """Whether others have opened as many links as they may."""
+        called, most = sum(not each.dialled for each in self.links.values()), self.limits.bounds.links
+        if called < CALLERS * most and len(self.links) < most:
+            return False
+        self.limits.count(TOO_MANY)
+        connection.refuse("there are too many others.")
+        return True
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
 
     # Calling and being called
 
     async def _call(self, contact: Contact, call: Call) -> None:
         try:
             async with self._calling:
+                while not self._pace.take(self._now()):  # noqa: ASYNC110  time is what it waits for
+                    await asyncio.sleep(1 / CALLS.a_second)
                 await self._dial(contact.id, contact.address, call)
         except (RopewalkError, OSError, ValueError) as error:  # a TimeoutError is an OSError, a wrong name a ValueError
             log.debug("no link with %x at %s: %s", contact.id, contact.address, error)
@@ -294,6 +345,8 @@ class Transport:
         if connection.ending is not None or connection.gone.is_set() or self._closed:
             connection.abort()
             return
+        if node not in self.links and self._is_turned_away(connection):
+            return
         call = self.calls.pop(node, None)
         if call is not None:
             call.hang_up()
@@ -324,6 +377,7 @@ class Transport:
 
     def _give_up(self, connection: Connection) -> None:
         if connection in self.strangers:
+            self.limits.offended(NO_PROOF, connection.source, None, self._now())
             connection.refuse("it took too long.")
 
     # Who lives
@@ -337,6 +391,20 @@ class Transport:
             now = loop.time()
             self._look_around(now, held_up=now - due > half)
             due = now + half
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(WATCHED)
+            self._look_for_floods(self._now())
+
+    def _look_for_floods(self, now: float) -> None:
+        """Cut off who sends more than anybody who keeps the rules."""
+        for node, connection in list(self.links.items()):
+            said, connection.tally = connection.tally, Counter()
+            named = {KIND_OF.get(kind, "of the connection"): count for kind, count in said.items()}
+            kind = self.limits.excess(connection.budget, named, now)
+            if kind is not None:
+                self.cut_off(node, f"flood of {kind}", f"it sends too many messages of kind {kind}")
 
     def _look_around(self, now: float, *, held_up: bool) -> None:
         """Say that this node lives, and see who does not. If it was held up, what others have said may still be unread."""
@@ -363,14 +431,14 @@ class Transport:
         return task
 
 
-def _most_links() -> int:
-    """Every connection takes a descriptor, and others must be left."""
+def _descriptors() -> float:
+    """As many as the system allows."""
     try:
         import resource  # noqa: PLC0415  not everywhere
     except ImportError:
-        return MOST_LINKS
+        return inf
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST_LINKS if allowed == resource.RLIM_INFINITY else min(MOST_LINKS, allowed // 2)
+    return inf if allowed == resource.RLIM_INFINITY else allowed
 
 
 def place(address: str) -> tuple[str, int]:

@@ -68,6 +68,7 @@ class Lookups:
     def ask(self, purpose: Purpose, target: bytes, now: float) -> list[Effect]:
         """Find out who sits at a place, or next after it. On the ring the way begins here, else at somebody who was met."""
         if len(self.open) >= MOST_QUESTIONS:
+            self.links.reached.note("questions on rings")
             return []
         self.turn += 1
         self.open[self.turn] = Question(purpose, target, self.ring.settings.tries)
@@ -104,6 +105,7 @@ class Lookups:
         """Answer somebody's question, or hand it on."""
         ring = self.ring
         if message.hops >= MOST_HOPS:
+            self.links.reached.note("ways that lead nowhere")
             return []
         seats = self._known(message.target) if ring.place is not None else ()
         if seats and message.seeker.id == self.me.id:  # it has come round to who asked
@@ -120,6 +122,7 @@ class Lookups:
     def _park(self, message: Locate, now: float) -> list[Effect]:
         """Keep a question until this node is on the ring, and say so."""
         if message.seeker.id not in self.parked and len(self.parked) >= MOST_QUESTIONS:
+            self.links.reached.note("questions that wait")
             return []
         self.parked[message.seeker.id] = message
         if message.seeker.id == self.me.id:

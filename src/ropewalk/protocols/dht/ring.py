@@ -212,6 +212,8 @@ class Ring:
             case Hold():
                 if sender.id in self.holders or len(self.holders) < MOST_HOLDERS:
                     self.holders[sender.id] = (Seat(sender, message.place), now)
+                else:
+                    self.links.reached.note("nodes whose finger it is")
                 return self.links.post(sender, Held(self.number, self.place), now)
             case Held():
                 if sender.id in self.fingers:

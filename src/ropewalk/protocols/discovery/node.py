@@ -28,6 +28,7 @@ from ropewalk.protocols.discovery.settings import (
 )
 from ropewalk.protocols.discovery.tags import tag
 from ropewalk.protocols.links import Links
+from ropewalk.protocols.reached import UNSOUND
 from ropewalk.seeds import chance, pick, unit
 
 JOIN: Job = ("join", 0)
@@ -107,6 +108,7 @@ class Node:
         if not count:
             self.misled[topic] = None
             if len(self.misled) > MOST_TOPICS_MISLED:
+                self.links.reached.note("topics to look up thoroughly")
                 del self.misled[next(iter(self.misled))]
 
     def serve(self, topic: int, now: float) -> list[Effect]:
@@ -136,7 +138,10 @@ class Node:
 
     def receive(self, sender: Contact, message: OfLookups, now: float) -> list[Effect]:
         """Take in what another node's discovery says."""
-        if sender.id == self.me.id or not is_sound(message):
+        if not is_sound(message):
+            self.links.reached.note(UNSOUND)
+            return []
+        if sender.id == self.me.id:
             return []
         self.routes.heard(sender, now)
         return self._receive(sender, message, now) + self._proceed(now)
@@ -182,6 +187,8 @@ class Node:
             case Serve():
                 others = self.leases.named(message.tag, sender.id, now)
                 full = not self.leases.leave(message.tag, sender, now)
+                if full:
+                    self.links.reached.note("members kept under tags")
                 return self.links.post(sender, Served(message.tag, message.turn, full, others), now)
             case Served():
                 return self._served(sender, message, now)

@@ -156,6 +156,7 @@ class Proofs:
         del trial.open[node]
         self.doubted[trial.topic, node] = None
         if len(self.doubted) > MOST_DOUBTED:
+            self.links.reached.note("members in doubt")
             del self.doubted[next(iter(self.doubted))]
 
     def _ended(self, label: int, trial: Trial) -> bool:

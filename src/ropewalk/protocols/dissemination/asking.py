@@ -17,6 +17,7 @@ from ropewalk.protocols.dissemination.settings import (
     Settings,
 )
 from ropewalk.protocols.dissemination.trees import Trees
+from ropewalk.protocols.reached import Reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,10 @@ class Wanted:
 class Asking:
     """All that one node has yet to get."""
 
-    __slots__ = ("first_from", "neighbours", "settings", "trees", "wanted")
+    __slots__ = ("first_from", "neighbours", "reached", "settings", "trees", "wanted")
 
-    def __init__(self, settings: Settings, neighbours: NeighboursOn, trees: Trees) -> None:
-        self.settings, self.neighbours, self.trees = settings, neighbours, trees
+    def __init__(self, settings: Settings, neighbours: NeighboursOn, trees: Trees, reached: Reached) -> None:
+        self.settings, self.neighbours, self.trees, self.reached = settings, neighbours, trees, reached
         self.wanted: dict[int, Wanted] = {}  # at most MOST_WANTED
         self.first_from: dict[int, int] = {}  # of these, how many who advertised first; at most MOST_FROM_ONE each
 
@@ -82,6 +83,7 @@ class Asking:
     def _want(self, sender: Contact, event: int, shared: list[int], alone: bool) -> list[Effect]:
         count = self.first_from.get(sender.id, 0)
         if len(self.wanted) >= MOST_WANTED or count >= MOST_FROM_ONE:
+            self.reached.note("events advertised")
             return []  # it will be advertised again
         self.first_from[sender.id] = count + 1
         self.wanted[event] = Wanted(sender.id, dict.fromkeys(shared), {sender.id: sender}, alone)

@@ -177,4 +177,5 @@ class Injections:
         self.entrances.pop(topic, None)
         self.entrances[topic] = (contacts, now + self.settings.remembered)
         if len(self.entrances) > MOST_ENTRANCES:
+            self.links.reached.note("topics whose members are remembered")
             del self.entrances[next(iter(self.entrances))]

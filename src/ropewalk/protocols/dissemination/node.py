@@ -32,6 +32,7 @@ from ropewalk.protocols.dissemination.settings import (
     Settings,
 )
 from ropewalk.protocols.dissemination.trees import Trees
+from ropewalk.protocols.reached import Reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class Node:
         "kept_bytes",
         "neighbours",
         "pending",
+        "reached",
         "seen",
         "settings",
         "trees",
@@ -90,7 +92,8 @@ class Node:
         self.kept_bytes = 0  # of their payloads
         self.seen: OrderedDict[int, float] = OrderedDict()  # when each came, oldest first; MOST_SEEN
         self.trees = Trees(settings.misses, neighbours)
-        self.asking = Asking(settings, neighbours, self.trees)
+        self.reached = Reached()
+        self.asking = Asking(settings, neighbours, self.trees, self.reached)
         self.turn = 0  # how often neighbours were told, once per period
         self.unanswered: Offers = {}  # what they were told then and have not answered
         self.greeted: dict[
@@ -382,10 +385,12 @@ class Node:
     def _remember(self, event: int, now: float) -> None:
         self.seen[event] = now
         if len(self.seen) > MOST_SEEN:
+            self.reached.note("ids of events")
             self.seen.popitem(last=False)
 
     def _make_room(self) -> None:
         while len(self.kept) > MOST_KEPT or self.kept_bytes > MOST_KEPT_BYTES:
+            self.reached.note("events kept")
             event, kept = self.kept.popitem(last=False)
             self.kept_bytes -= len(kept.event.payload)
             self.pending.pop(event, None)

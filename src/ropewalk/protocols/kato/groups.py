@@ -31,8 +31,12 @@ class Groups:
         while self.neighbours.alike:
             node, contact = self.neighbours.alike.popitem()
             lately = self.enrolled.get(node, -1e9) > now - 0.9 * self.neighbours.settings.period
-            if not lately and not self.alike.has(node) and len(self.alike.orders) < MOST_ALIKE:
+            if lately or self.alike.has(node):
+                continue
+            if len(self.alike.orders) < MOST_ALIKE:
                 effects += self._ask_in(contact, now)
+            else:
+                self.links.reached.note("nodes that want the same")
         return effects
 
     def _ask_in(self, contact: Contact, now: float) -> list[Effect]:

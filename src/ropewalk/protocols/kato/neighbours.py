@@ -22,6 +22,7 @@ SILENT = 3.5  # ours, periods: three heartbeats may be lost before somebody coun
 STANDING = 4.0  # ours, periods: for which who has a primary is not asked again
 MOST_INCOMING = 4096  # ours: nodes that link to one
 MOST_PASSED_OVER = 1024  # ours
+MOST_TOLD_CELLS = 1 << 20  # ours: some 40 MB; a hundred neighbours that say all that fits into a message
 MOST_ASKED = 1024  # ours: nodes that have been asked who they are, or are known to have a primary
 
 
@@ -43,7 +44,7 @@ class Neighbours:
 
     __slots__ = (
         "alike", "around", "asked", "departed", "incoming", "is_member", "links", "looker", "met", "near_by", "number",
-        "passed_over", "primary", "settings", "standing", "table", "told_of",
+        "passed_over", "primary", "settings", "standing", "table", "told_cells", "told_of",
     )  # fmt: skip
 
     def __init__(
@@ -53,6 +54,7 @@ class Neighbours:
         self.looker = Looker(Profile(me, ()), settings)
         self.table = Table()
         self.around: dict[int, Around] = {}  # all that this node links to, or that link to it
+        self.told_cells = 0  # of whom these say that they link with; at most MOST_TOLD_CELLS
         self.incoming: dict[int, None] = {}  # of these, who links to it; at most MOST_INCOMING
         self.asked: dict[int, float] = {}  # when somebody was asked who it is; at most MOST_ASKED
         self.standing: dict[int, float] = {}  # until when somebody is taken to have a primary; at most MOST_ASKED
@@ -93,6 +95,7 @@ class Neighbours:
             else:
                 self.passed_over[node] = sight.profile.cells
         while len(self.passed_over) > MOST_PASSED_OVER:
+            self.links.reached.note("nodes passed over")
             del self.passed_over[next(iter(self.passed_over))]
         return effects
 
@@ -103,6 +106,7 @@ class Neighbours:
         self.asked.pop(contact.id, None)
         self.asked[contact.id] = now
         if len(self.asked) > MOST_ASKED:
+            self.links.reached.note("nodes asked who they are")
             del self.asked[next(iter(self.asked))]
         return self.links.answer(contact, self.state(held=False, answer=True), now)
 
@@ -143,13 +147,24 @@ class Neighbours:
         if self._wants_the_same(sight):
             self.alike[node] = own.contact
         there = self.around.get(node) or Around(sight, now)
-        there.sight, there.heard, there.known, there.number = _apart(sight), now, tuple(others), message.number
+        there.sight, there.heard, there.number = _apart(sight), now, message.number
+        there.known = self._within_bounds(there, tuple(others))
         was_there = node in self.around
         self.around[node] = there
         self._is_held_by(node, held=message.held)
         if not was_there and node in self.incoming:
             self.met.append(own.contact)
         return self._choose(now)
+
+    def _within_bounds(self, there: Around, others: tuple[Profile, ...]) -> tuple[Profile, ...]:
+        """What somebody says of those around it, if there is room: else others say it, or discovery finds them."""
+        told = sum(len(each.cells) for each in others)
+        before = sum(len(each.cells) for each in there.known)
+        if self.told_cells + told - before > MOST_TOLD_CELLS:
+            self.links.reached.note("cells of nodes around others")
+            others, told = (), 0
+        self.told_cells += told - before
+        return others
 
     def alive(self, sender: Contact, message: Alive, now: float) -> list[Effect]:
         """A heartbeat; whoever is not known as it is now is asked."""
@@ -167,13 +182,16 @@ class Neighbours:
     def _is_held_by(self, node: int, *, held: bool) -> None:
         if not held:
             self.incoming.pop(node, None)
-        elif len(self.incoming) < MOST_INCOMING:
+        elif node in self.incoming or len(self.incoming) < MOST_INCOMING:
             self.incoming[node] = None
+        else:
+            self.links.reached.note("nodes that link here")
 
     def _has_primary(self, node: int, now: float) -> None:
         self.standing.pop(node, None)
         self.standing[node] = now + STANDING * self.settings.period
         if len(self.standing) > MOST_ASKED:
+            self.links.reached.note("nodes with a primary")
             del self.standing[next(iter(self.standing))]
 
     # Links
@@ -205,6 +223,7 @@ class Neighbours:
     def let_go(self, node: int) -> tuple[Profile, ...]:
         """Somebody is no neighbour any more; who was around it."""
         there = self.around.pop(node, None)
+        self.told_cells -= sum(len(each.cells) for each in there.known) if there is not None else 0
         self.incoming.pop(node, None)
         if node in self.table.all():
             self.table.strike(node)
@@ -246,6 +265,7 @@ class Neighbours:
         self.table = Table()
         self.passed_over.clear()
         self.around.clear()
+        self.told_cells = 0
         self.incoming.clear()
         self.near_by.clear()
         effects: list[Effect] = []

@@ -52,6 +52,7 @@ from ropewalk.protocols.kato.neighbours import SILENT, Neighbours
 from ropewalk.protocols.kato.settings import Settings
 from ropewalk.protocols.kato.standing import Standing
 from ropewalk.protocols.links import Links
+from ropewalk.protocols.reached import UNSOUND
 from ropewalk.seeds import chance, unit
 
 GATHER = 0.05  # ours, seconds: how long a node waits for more to be told before it says what it wants
@@ -141,6 +142,10 @@ class Node:
     def unheard(self) -> dict[int, float]:
         """See `contract.Lasting`."""
         return self.saying.unheard()
+
+    def left_out(self) -> dict[str, int]:
+        """See `contract.Lasting`."""
+        return self.links.reached.counts | self.events.reached.counts
 
     def standing(self) -> Standing:
         """How things are now."""
@@ -354,7 +359,10 @@ class Node:
             case Seek() | Found() | Serve() | Served() | Unserve():
                 return self.finding.receive(sender, message, now)
             case _:
-                return self._of_nodes(sender, message, now) if is_sound(message) else []
+                if is_sound(message):
+                    return self._of_nodes(sender, message, now)
+                self.links.reached.note(UNSOUND)
+                return []
 
     def _of_nodes(self, sender: Contact, message: Message, now: float) -> list[Effect]:
         match message:

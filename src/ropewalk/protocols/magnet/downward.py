@@ -108,6 +108,8 @@ class Downward:
             if self.ring.place is None:
                 if len(self.waiting) < MOST_WAITING:
                     self.waiting[topic, message.target.contact.id] = message
+                else:
+                    self.links.reached.note("nodes that wait for the home")
                 return []
             return self._go_on(Reach(topic, message.target, 0, self.ring.seat, message.firm), now)
         onward = self.control.towards(key, whence)
@@ -168,6 +170,7 @@ class Downward:
             return []  # nobody sits there any more
         if message.topic not in self.trees.by_topic:
             if len(self.trees.by_topic) >= MOST_BRANCHES:
+                self.links.reached.note("trees")
                 return []
             self.trees.by_topic[message.topic] = Branch(now)
         return self.links.post(onward.contact, replace(message, hops=message.hops + 1), now)

@@ -66,6 +66,8 @@ class Membership:
         events, lately = self.counted.get(topic, (0, 0.0))
         if topic in self.counted or len(self.counted) < MOST_BRANCHES:
             self.counted[topic] = (events + 1, lately)
+        else:
+            self.links.reached.note("topics whose events are counted")
 
     def beat(self, now: float) -> list[Effect]:
         """A period is over: send up what is known; where this node is the home, send it down."""
@@ -102,6 +104,7 @@ class Membership:
         known = lowest(list(message.followers), self.count)
         self.named += sum(len(each.follows) for each in known)
         if self.named > MOST_GATHERED:
+            self.links.reached.note("topics in samples")
             return []
         before = {each.seat.contact.id for each in self._united(topic)}
         self.gathered.setdefault(topic, {})[sender.id] = known

@@ -26,6 +26,7 @@ from ropewalk.protocols.magnet.messages import Message as OfMagnet
 from ropewalk.protocols.magnet.placing import Decide, Placing
 from ropewalk.protocols.magnet.settings import Settings
 from ropewalk.protocols.magnet.similarity import similarity
+from ropewalk.protocols.reached import UNSOUND
 from ropewalk.protocols.scribe import node as scribe
 from ropewalk.protocols.trees.branches import Trees
 from ropewalk.protocols.trees.messages import Bear, Graft, Prune
@@ -200,7 +201,10 @@ class Node(scribe.Node):
 
     def _take_in(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         if isinstance(message, OfMagnet):
-            effects = self._of_magnet(sender, message, now) if is_sound(message) else []
+            if not is_sound(message):
+                self.links.reached.note(UNSOUND)
+                return []
+            effects = self._of_magnet(sender, message, now)
         else:
             effects = super()._take_in(sender, message, now)
         return effects + self._sits(now)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
 from ropewalk.protocols.contract import AboutTopic, Contact, Effect, Input
+from ropewalk.protocols.reached import Reached
 from ropewalk.protocols.view import View
 
 ManagerName = Literal["given", "scamp", "cyclon"]
@@ -21,6 +22,7 @@ class Overlay:
     view: View
     held_by: dict[int, Contact] = field(default_factory=dict)  # who has announced that it holds this node
     coming: dict[int, None] = field(default_factory=dict)  # who becomes a neighbour as soon as its link is up
+    reached: Reached = field(default_factory=Reached)  # bounds, as the node counts them
     _around: dict[int, Contact] | None = None  # as of `_changes`; None: to be found anew
     _changes: int = 0  # of the view
 

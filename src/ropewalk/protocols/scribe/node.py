@@ -33,6 +33,7 @@ from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.runs import OfRuns
 from ropewalk.protocols.dht.settings import Settings as RingSettings
 from ropewalk.protocols.links import Links
+from ropewalk.protocols.reached import UNSOUND
 from ropewalk.protocols.trees import messages as tree_messages
 from ropewalk.protocols.trees.branches import Trees
 from ropewalk.protocols.trees.events import Events, HandIn
@@ -166,6 +167,10 @@ class Node:
     def unheard(self) -> dict[int, float]:
         """See `contract.Lasting`."""
         return self.events.unheard()
+
+    def left_out(self) -> dict[str, int]:
+        """See `contract.Lasting`."""
+        return self.links.reached.counts
 
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
@@ -312,10 +317,11 @@ class Node:
             ring.avoided.pop(node, None)
 
     def _take_in(self, sender: Contact, message: Any, now: float) -> list[Effect]:
-        if isinstance(message, OfRing):
-            return self._of_ring(sender, message, now) if ring_messages.is_sound(message) else []
-        if isinstance(message, OfTree):
-            return self._of_tree(sender, message, now) if tree_messages.is_sound(message) else []
+        if isinstance(message, OfRing) and ring_messages.is_sound(message):
+            return self._of_ring(sender, message, now)
+        if isinstance(message, OfTree) and tree_messages.is_sound(message):
+            return self._of_tree(sender, message, now)
+        self.links.reached.note(UNSOUND)
         return []
 
     def _of_ring(self, sender: Contact, message: OfRing, now: float) -> list[Effect]:

@@ -7,6 +7,7 @@ that both ends come to agree whatever was lost.
 
 from ropewalk.protocols.contract import MOST_NEIGHBOURS, Contact, Disconnect, Effect, Input, LinkDown, Send
 from ropewalk.protocols.links import Links
+from ropewalk.protocols.reached import UNSOUND
 from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Offer, Post, Request, Shrink
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Withdraw
@@ -61,6 +62,7 @@ class Neighbours:
         overlay = following.overlay
         if not self.links.is_up(contact.id):
             if len(overlay.coming) >= MOST_NEIGHBOURS:
+                self.links.reached.note("neighbours on their way")
                 return []
             overlay.coming[contact.id] = None
             self.awaited.setdefault(contact.id, {})[overlay.topic] = None
@@ -138,6 +140,7 @@ class Neighbours:
             return True
         self.doubted[node] = None
         if len(self.doubted) > MOST_DOUBTED:
+            self.links.reached.note("nodes in doubt")
             del self.doubted[next(iter(self.doubted))]
         return False
 
@@ -155,6 +158,8 @@ class Neighbours:
             self.met.append(sender)
             following.gone.pop(sender.id, None)  # it is here to say so
             self.links.held(sender.id)
+        elif held and sender.id not in holders:
+            self.links.reached.note("holders on a topic")
         elif not held and sender.id in holders:
             following.overlay.let_go(sender.id)
             self.links.let_go(sender.id, now)
@@ -180,8 +185,11 @@ class Neighbours:
     def alive(self, sender: Contact, message: KeepAlive, now: float) -> list[Effect]:
         """Believe a keep-alive, where it differs from what was announced."""
         link = self.links.by_id.get(sender.id)
-        if link is None or message.number <= link.last_beat or len(message.topics) > MOST_LINKED_ON:
-            return []  # late: what it says may be out of date; or nobody who keeps the rules sends it
+        if len(message.topics) > MOST_LINKED_ON:
+            self.links.reached.note(UNSOUND)
+            return []
+        if link is None or message.number <= link.last_beat:
+            return []  # late: what it says may be out of date
         link.last_beat, link.heard_at = message.number, now
         if now - link.announced_at < OVERTAKEN:
             return []  # it may have been said before that, and the next says it again

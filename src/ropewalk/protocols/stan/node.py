@@ -131,6 +131,11 @@ class Node:
         """See `contract.Lasting`."""
         return self.saying.unheard()
 
+    def left_out(self) -> dict[str, int]:
+        """See `contract.Lasting`."""
+        of_events = self.events.reached.counts if isinstance(self.events, dissemination.Node) else {}
+        return self.neighbours.links.reached.counts | of_events
+
     def handle(self, event: Input, now: float) -> list[Effect]:
         """Take one input in; what is to be done about it."""
         effects = self._take_in(event, now)
@@ -246,7 +251,7 @@ class Node:
             return []
         others = tuple(dict.fromkeys(contact for contact in command.contacts if contact.id != self.me.id))
         command = replace(command, contacts=others)
-        overlay = Overlay(topic, View(self.me.id, self._ranking_on(topic)))
+        overlay = Overlay(topic, View(self.me.id, self._ranking_on(topic)), reached=self.neighbours.links.reached)
         connectivity = command.level.connectivity or self.settings.connectivity
         two_way = self.settings.fanout == "two-way"
         manager = sampling.manager_of(self.settings.manager, self.me, overlay, self.seed, connectivity, two_way=two_way)
@@ -280,6 +285,7 @@ class Node:
             effects += self.finding.follow_no_more(topic, now)
         self.turns[topic] = following.turn
         if len(self.turns) > MOST_TURNS:
+            self.neighbours.links.reached.note("topics followed before")
             del self.turns[next(iter(self.turns))]
         del self.topics[topic]
         return effects

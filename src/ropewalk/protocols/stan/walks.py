@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ropewalk.ids import mix_long
 from ropewalk.protocols.contract import Contact, Effect, Send, SetTimer
+from ropewalk.protocols.reached import UNSOUND
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.messages import Relay, Reply, Walk
 from ropewalk.protocols.stan.neighbours import Neighbours
@@ -75,7 +76,8 @@ class Walks:
         """Add who is here to a walk that passes, and let it go on or back."""
         settings, me, hop, seen = self.settings, self.me, walk.hop, walk.seen
         if not 0 <= hop <= settings.ttl or len(seen) > hop * (MOST_PER_HOP + 1):
-            return []  # nobody who keeps the rules sends this
+            self.neighbours.links.reached.note(UNSOUND)
+            return []
         following = self.topics.get(walk.topic)
         if following is None:  # unsubscribed: it has nothing to add, and the walk ends
             return [
@@ -104,7 +106,8 @@ class Walks:
     def take_back(self, reply: Reply, now: float) -> list[Effect]:
         """Hand a reply back to where its walk came from; where it began, take in what it brought."""
         if not 0 <= reply.hop <= self.settings.ttl or len(reply.seen) > (self.settings.ttl + 1) * (MOST_PER_HOP + 1):
-            return []  # nobody who keeps the rules sends this
+            self.neighbours.links.reached.note(UNSOUND)
+            return []
         if reply.hop > 0:
             way = (reply.topic, reply.source.id, reply.turn, reply.hop - 1)
             previous = self.ways.pop(way, None) or self.old_ways.pop(way, None)
@@ -153,4 +156,5 @@ class Walks:
     def _remember(self, way: Way, sender: Contact) -> None:
         self.ways[way] = sender
         if len(self.ways) > MOST_WAYS:
+            self.neighbours.links.reached.note("ways back of walks")
             del self.ways[next(iter(self.ways))]

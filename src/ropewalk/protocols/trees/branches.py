@@ -20,6 +20,7 @@ from ropewalk.protocols.trees import messages
 from ropewalk.protocols.trees.messages import Bear, Graft, Prune
 from ropewalk.protocols.trees.settings import (
     MOST_AHEAD,
+    MOST_BEGUN_BY_ONE,
     MOST_BRANCHES,
     MOST_CHILDREN,
     MOST_REFUSALS,
@@ -31,13 +32,25 @@ from ropewalk.protocols.trees.settings import (
 class Branch:
     """What a node knows of the tree of one topic."""
 
-    __slots__ = ("beat", "beat_at", "began_at", "children", "highest", "parent", "parent_at", "refusals", "root")
+    __slots__ = (
+        "beat",
+        "beat_at",
+        "began_at",
+        "begun_by",
+        "children",
+        "highest",
+        "parent",
+        "parent_at",
+        "refusals",
+        "root",
+    )
 
     def __init__(self, now: float) -> None:
         self.parent: Contact | None = None
         self.parent_at = self.beat_at = self.began_at = now  # when it was last heard; when `beat` last grew
         self.beat = 0  # the root's last that has come here
         self.refusals = 0  # by parents, since the last heartbeat
+        self.begun_by = -1  # the child for which this node is on the tree, if it was not before
         self.highest = 0  # the highest that any below has heard of
         self.root = 0  # whose beat it is
         self.children: dict[int, tuple[Contact, float]] = {}  # by id, and when they last said so; at most MOST_CHILDREN
@@ -65,7 +78,18 @@ class Ways(Protocol):
 class Trees:
     """All trees of one kind that a node is on."""
 
-    __slots__ = ("by_topic", "follows", "links", "me", "number", "recent", "ring_settings", "settings", "ways")
+    __slots__ = (
+        "begun_by",
+        "by_topic",
+        "follows",
+        "links",
+        "me",
+        "number",
+        "recent",
+        "ring_settings",
+        "settings",
+        "ways",
+    )
 
     def __init__(
         self,
@@ -81,6 +105,7 @@ class Trees:
         self.number, self.me, self.links, self.settings, self.ring_settings = number, me, links, settings, ring_settings
         self.follows, self.recent, self.ways = follows, recent, ways
         self.by_topic: dict[int, Branch] = {}
+        self.begun_by: dict[int, int] = {}  # node -> how many trees this one is on for its sake
 
     def neighbours(self, topic: int) -> list[Contact]:
         """Parent and children."""
@@ -107,6 +132,7 @@ class Trees:
         branch = self.by_topic.get(topic)
         if branch is None:
             if len(self.by_topic) >= MOST_BRANCHES and not self.follows(topic):
+                self.links.reached.note("trees")
                 return []
             branch = self.by_topic[topic] = Branch(now)
         if parent.id == self.me.id or (branch.parent is not None and branch.parent.id == parent.id):
@@ -161,6 +187,9 @@ class Trees:
                 told.setdefault(contact, []).append(topic)
             branch.parent, branch.children = None, {}
         self.by_topic = {topic: branch for topic, branch in self.by_topic.items() if self.follows(topic)}
+        self.begun_by.clear()
+        for branch in self.by_topic.values():
+            branch.begun_by = -1
         effects: list[Effect] = []
         for contact, topics in told.items():
             for first in range(0, len(topics), MOST_SAID):
@@ -262,10 +291,16 @@ class Trees:
     def _taking(self, topic: int, child: Contact, now: float) -> Branch | None:
         branch = self.by_topic.get(topic)
         if branch is None:
-            if len(self.by_topic) >= MOST_BRANCHES or not self.ways.takes(topic):
+            if not self.ways.takes(topic):
+                return None
+            if len(self.by_topic) >= MOST_BRANCHES or self.begun_by.get(child.id, 0) >= MOST_BEGUN_BY_ONE:
+                self.links.reached.note("trees")
                 return None
             branch = self.by_topic[topic] = Branch(now)
+            branch.begun_by = child.id
+            self.begun_by[child.id] = self.begun_by.get(child.id, 0) + 1
         if child.id not in branch.children and len(branch.children) >= MOST_CHILDREN:
+            self.links.reached.note("children on a tree")
             return None
         return branch
 
@@ -276,6 +311,10 @@ class Trees:
     def _drop(self, topic: int, branch: Branch, now: float) -> list[Effect]:
         effects = self._part(topic, branch, now)
         del self.by_topic[topic]
+        if branch.begun_by in self.begun_by:
+            self.begun_by[branch.begun_by] -= 1
+            if not self.begun_by[branch.begun_by]:
+                del self.begun_by[branch.begun_by]
         return effects
 
     def _part(self, topic: int, branch: Branch, now: float) -> list[Effect]:

@@ -17,6 +17,7 @@ from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.settings import MOST_HOPS
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
 from ropewalk.protocols.links import Links
+from ropewalk.protocols.reached import Reached
 from ropewalk.protocols.trees.branches import Trees
 from ropewalk.protocols.trees.messages import Accepted, Branch, Keep, Kept, Lack, Shed, Submit
 from ropewalk.protocols.trees.settings import (
@@ -104,7 +105,7 @@ class Events:
         if len(event.payload) > MOST_PAYLOAD or len(event.topics) > MOST_TOPICS:
             why = f"at most {MOST_PAYLOAD} bytes and {MOST_TOPICS} topics are carried"
             return [Report(event, topic, why) for topic in event.topics]
-        _note(self.delivered, event.id, now)
+        _note(self.delivered, event.id, now, self.links.reached)
         effects: list[Effect] = []
         for topic in dict.fromkeys(event.topics):
             full = self.submitted_bytes + len(event.payload) > MOST_KEPT_BYTES
@@ -152,6 +153,7 @@ class Events:
             return self._take_home(message, now)
         onward = self.ring.towards(key, whence)
         if onward is None or message.hops >= MOST_HOPS:
+            self.links.reached.note("ways that lead nowhere")
             return []
         further = Submit(message.topic, message.event, message.publisher, message.hops + 1)
         return self.links.post(onward.contact, further, now)
@@ -165,6 +167,7 @@ class Events:
         safe = (known is not None and known.safe) or self.is_alone()
         self.at_home[topic, event.id] = AtHome(message.publisher, now, safe)
         if len(self.at_home) > MOST_KEPT:
+            self.links.reached.note("events at home")
             del self.at_home[next(iter(self.at_home))]
         effects = self._arrived(event, message.hops, None, now)
         if safe:
@@ -176,7 +179,9 @@ class Events:
     def keep(self, sender: Contact, message: Keep, now: float) -> list[Effect]:
         """A home asks this node to keep an event."""
         key = (message.topic, message.event.id)
-        self.replicas.put(key, Held(message.event, 0, now))
+        gone = self.replicas.put(key, Held(message.event, 0, now))
+        if any(each.id != message.event.id for each in gone):
+            self.links.reached.note("events kept for others")
         self.kept_for[key] = sender.id
         if len(self.kept_for) > MOST_KEPT:
             del self.kept_for[next(iter(self.kept_for))]
@@ -209,7 +214,7 @@ class Events:
 
     def refuse(self, event: int, now: float) -> list[Effect]:
         """It has come, and is not wanted here: nobody is asked for it any more, and it goes no further."""
-        _note(self.seen, event, now)
+        _note(self.seen, event, now, self.links.reached)
         return []
 
     # Along the tree
@@ -282,11 +287,11 @@ class Events:
     def _arrived(self, event: Event, hops: int, sender: Contact | None, now: float) -> list[Effect]:
         if event.id in self.seen:
             return []
-        _note(self.seen, event.id, now)
+        _note(self.seen, event.id, now, self.links.reached)
         self._put(Held(event, hops, now))
         effects: list[Effect] = []
         if event.id not in self.delivered and any(map(self.follows, event.topics)) and event.publisher != self.me.id:
-            _note(self.delivered, event.id, now)
+            _note(self.delivered, event.id, now, self.links.reached)
             effects.append(Deliver(event, hops))
         along = {contact: topic for topic in reversed(event.topics) for contact in self.trees.neighbours(topic)}
         for contact, topic in along.items():
@@ -295,7 +300,10 @@ class Events:
         return effects
 
     def _put(self, held: Held) -> None:
-        self._unlist(self.kept.put(held.event.id, held))
+        gone = self.kept.put(held.event.id, held)
+        if any(each.id != held.event.id for each in gone):
+            self.links.reached.note("events kept")
+        self._unlist(gone)
         for topic in held.event.topics:
             self.by_topic.setdefault(topic, {})[held.event.id] = None
 
@@ -312,9 +320,10 @@ def _further(hops: int) -> int:
     return min(hops + 1, MOST_CROSSED)
 
 
-def _note(times: dict[int, float], id_: int, now: float) -> None:
+def _note(times: dict[int, float], id_: int, now: float, reached: Reached) -> None:
     times[id_] = now
     if len(times) > MOST_SEEN:
+        reached.note("ids of events")
         del times[next(iter(times))]
 
 

@@ -35,6 +35,7 @@ def settings_for(period: float) -> Settings:
 
 
 MOST_BRANCHES = 8192  # ours: topics on whose trees a node is; no more are taken on for others
+MOST_BEGUN_BY_ONE = 4096  # ours: of these, on which it is for the sake of one child; as many as a node may follow
 MOST_CHILDREN = 1024  # ours: on one topic
 MOST_KEPT = 4096  # ours: events that can be had; the oldest go first
 MOST_KEPT_BYTES = 64 * 1_048_576  # likewise

@@ -209,8 +209,10 @@ class Node:
         newcomer, view = message.newcomer, self.overlay.view
         times = self.seen[newcomer.id, message.number] = self.seen.get((newcomer.id, message.number), 0) + 1
         if len(self.seen) > MOST_REQUESTS:
+            self.overlay.reached.note("requests to be taken in")
             del self.seen[next(iter(self.seen))]
         if times > MOST_SEEN or message.hop >= MOST_HOPS:
+            self.overlay.reached.note("steps of a request to be taken in")
             return []
         labels = (message.topic, self.me.id, newcomer.id, message.number, message.copy, message.hop)
         keep = unit(chance(self.seed, "keep", *labels)) < 1 / (1 + len(view.contacts) + len(self.overlay.coming))

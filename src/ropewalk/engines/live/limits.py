@@ -1,0 +1,239 @@
+"""What strangers may use up at a node, and what becomes of who uses more: the rules, with the clock handed in.
+
+Three rules. **Nobody waits for who breaks one**: what is beyond a bound is refused at once, and the eldest of those who let a node
+wait go first. **Who breaks one is kept out**, the second time twice as long as the first; where it comes from, only if many that
+come from there do, since several nodes may share an address. **Everything is counted**, by why.
+
+Events are not limited by rates: a node reads as fast as it can work, and TCP slows down who sends faster.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from math import inf
+
+from ropewalk.errors import UsageError
+from ropewalk.protocols.rates import Bucket, Rate
+
+MOST_LINKS = 4096  # ours: connections in all; half of what the system allows, if that is fewer
+CALLERS = 3 / 4  # ours: the share of them that others may open: a node that is full can still call whom it needs
+MOST_FROM_ONE = 128  # ours: connections from one address: a household or a small office behind one has fewer
+MOST_AT_DOOR = 256  # ours: accepted, and TLS is not up yet
+MOST_STRANGERS = 256  # ours: TLS is up, and who calls has yet to show who it is
+HANDSHAKES = Rate(200.0, 1000)  # ours: each takes some 2 ms of a processor; a thousand nodes may start at once
+HANDSHAKES_FROM_ONE = Rate(10.0, 100)  # ours: an address has few nodes, which come back one by one
+CALLS = Rate(64.0, 256)  # ours: links that a node tries to open; the others wait for their turn
+MOST_CALLS = 1024  # ours: that wait; what is beyond counts as not reached
+MOST_SOURCES = 4096  # ours: addresses whose handshakes are counted apart
+MESSAGES = Rate(
+    2000.0, 20_000
+)  # ours: of one kind from one neighbour; a node that follows 4096 topics says so in one go
+STATES = Rate(50.0, 1000)  # ours: of what is long to read and to answer; who keeps the rules sends some a period
+LONG_ONES = frozenset({"linking", "told", "joining", "enrol", "circle"})  # these, of nodes that link by interests
+OF_EVENTS = frozenset(  # as many as there are events, and what carries them is slowed down by TCP
+    {"push", "have", "want", "spare", "inject", "taken", "submit", "keep", "kept", "accepted", "shed", "lack"}
+)
+WATCHED = 0.25  # ours, seconds: from one look at who sends how much to the next
+
+KEPT_OUT = 10.0  # ours, seconds: the first time; then twice that
+LONGEST = 3600.0  # ours, seconds
+FORGIVEN = 2.0  # ours: who has stayed away from trouble for so many times as long as it was kept out begins anew
+MOST_OUTCASTS = 4096  # ours: that are remembered; the first to be let in again are forgotten first
+STRIKES = Rate(0.1, 8)  # ours: what may go wrong with those from one address before it is kept out
+
+TOO_MANY, TOO_MANY_THERE = "too many connections", "too many from there"
+TOO_FAST, TOO_FAST_THERE = "too many handshakes", "too many handshakes from there"
+OUT, OUT_THERE = "kept out", "kept out: all from there"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What can be chosen; the defaults are for a node among strangers."""
+
+    links: int = MOST_LINKS
+    from_one: int = MOST_FROM_ONE
+    at_door: int = MOST_AT_DOOR
+    strangers: int = MOST_STRANGERS
+    handshakes: Rate = HANDSHAKES
+    handshakes_from_one: Rate = HANDSHAKES_FROM_ONE
+    messages: Rate = MESSAGES
+    states: Rate = STATES
+    loopback: bool = False  # whether addresses of this machine are bounded one by one, as others are
+
+    def __post_init__(self) -> None:
+        for name in ("links", "from_one", "at_door", "strangers"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"the bound on {name} is {getattr(self, name)}, but must be 1 at least.")
+
+    def fitting(self, descriptors: float) -> "Bounds":
+        """The same where the system allows so many descriptors: each connection takes one, and others must be left."""
+        if descriptors == inf:
+            return self
+        half, eighth = max(1, int(descriptors) // 2), max(1, int(descriptors) // 8)
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields |= {"links": min(self.links, half), "at_door": min(self.at_door, eighth)}
+        return Bounds(**fields | {"strangers": min(self.strangers, eighth)})
+
+
+@dataclass(slots=True)
+class _Outcast:
+    until: float
+    lasted: float  # seconds
+
+
+class Outcasts:
+    """Who is kept out, and for how long: public keys, and addresses."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[bytes | str, _Outcast] = {}  # MOST_OUTCASTS
+
+    def __len__(self) -> int:
+        """How many are remembered."""
+        return len(self._by_key)
+
+    def add(self, key: bytes | str, now: float, least: float = KEPT_OUT) -> float:
+        """Keep somebody out; for how long."""
+        known = self._by_key.pop(key, None)
+        lasts = least
+        if known is not None and now < known.until + FORGIVEN * known.lasted:
+            lasts = max(least, min(LONGEST, 2 * known.lasted))
+        if len(self._by_key) >= MOST_OUTCASTS:
+            del self._by_key[min(self._by_key, key=lambda each: self._by_key[each].until)]
+        self._by_key[key] = _Outcast(now + lasts, lasts)
+        return lasts
+
+    def has(self, key: bytes | str, now: float) -> bool:
+        """Whether somebody is kept out now."""
+        known = self._by_key.get(key)
+        return known is not None and now < known.until
+
+
+class Budget:
+    """What one neighbour may still send, by kind of message."""
+
+    __slots__ = ("_buckets",)
+
+    def __init__(self) -> None:
+        self._buckets: dict[str, Bucket] = {}  # one for each kind that there is
+
+    def spend(self, kind: str, count: int, rate: Rate, now: float) -> bool:
+        """Take note of so many messages; whether that was within bounds."""
+        bucket = self._buckets.get(kind)
+        if bucket is None:
+            bucket = self._buckets[kind] = Bucket(rate, now)
+        return bucket.take(now, count)
+
+
+@dataclass(slots=True)
+class _Source:
+    """Where callers come from."""
+
+    handshakes: Bucket
+    strikes: Bucket
+    connections: int = 0
+
+
+@dataclass(slots=True)
+class Limits:
+    """What all strangers together have used up at one node."""
+
+    bounds: Bounds
+    counts: dict[str, int] = field(default_factory=dict)  # who was turned away or cut off, by why
+    outcasts: Outcasts = field(default_factory=Outcasts)
+    connections: int = 0  # that others have opened
+    _handshakes: Bucket | None = None
+    _sources: dict[str, _Source] = field(default_factory=dict)  # MOST_SOURCES, and those with connections
+
+    def count(self, why: str) -> None:
+        """Take note that somebody was turned away, or cut off."""
+        self.counts[why] = self.counts.get(why, 0) + 1
+
+    # Who comes
+
+    def comes(self, source: str, now: float) -> str:
+        """Somebody calls from there: why it is turned away; nothing, if it is not. Whoever is not must be said to be gone."""
+        why = self._objection(source, now)
+        if why:
+            self.count(why)
+            return why
+        self.connections += 1
+        if source:
+            self._known(source, now).connections += 1
+        return ""
+
+    def goes(self, source: str) -> None:
+        """One of those has gone."""
+        self.connections -= 1
+        if source and source in self._sources:
+            self._sources[source].connections -= 1
+
+    def _objection(self, source: str, now: float) -> str:
+        bounds = self.bounds
+        if self.connections >= CALLERS * bounds.links + bounds.at_door + bounds.strangers:
+            return TOO_MANY
+        if source:
+            if self.outcasts.has(source, now):
+                return OUT_THERE
+            known = self._known(source, now)
+            if known.connections >= bounds.from_one:
+                return TOO_MANY_THERE
+            if not known.handshakes.take(now):
+                return TOO_FAST_THERE
+        if self._handshakes is None:
+            self._handshakes = Bucket(bounds.handshakes, now)
+        return "" if self._handshakes.take(now) else TOO_FAST
+
+    def _known(self, source: str, now: float) -> _Source:
+        known = self._sources.get(source)
+        if known is None:
+            if len(self._sources) >= MOST_SOURCES:
+                self._forget_one()
+            known = _Source(Bucket(self.bounds.handshakes_from_one, now), Bucket(STRIKES, now))
+            self._sources[source] = known
+        return known
+
+    def _forget_one(self) -> None:
+        """The eldest of those who have no connection; none, if all have: there are no more of these than connections."""
+        found = next((each for each, known in self._sources.items() if not known.connections), None)
+        if found is not None:
+            del self._sources[found]
+
+    # Who is in the way
+
+    def offended(self, why: str, source: str, public: bytes | None, now: float, least: float = KEPT_OUT) -> None:
+        """Somebody has broken a rule: it is kept out if it is known who it is, and so are all from there if that goes on."""
+        self.count(why)
+        if public is not None:
+            self.outcasts.add(public, now, least)
+        if source and not self._known(source, now).strikes.take(now):
+            self.outcasts.add(source, now)
+
+    def is_out(self, public: bytes, now: float) -> bool:
+        """Whether a node is kept out now."""
+        return self.outcasts.has(public, now)
+
+    def excess(self, budget: Budget, said: dict[str, int], now: float) -> str | None:
+        """The kind of which a neighbour has sent too many messages, if there is one."""
+        for kind, count in said.items():
+            if kind not in OF_EVENTS:
+                rate = self.bounds.states if kind in LONG_ONES else self.bounds.messages
+                if not budget.spend(kind, count, rate, now):
+                    return kind
+        return None
+
+    def sources(self) -> Iterator[tuple[str, int]]:
+        """Connections by where they come from."""
+        return ((source, known.connections) for source, known in self._sources.items())
+
+    def source_of(self, host: str) -> str:
+        """What of an address is counted together; nothing for this machine, where many nodes are usual."""
+        try:
+            found = ip_address(host.partition("%")[0])
+        except ValueError:
+            return ""
+        mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+        address: IPv4Address | IPv6Address = mapped if mapped is not None else found
+        if address.is_loopback and not self.bounds.loopback:
+            return ""
+        # who has an address of the sixth version has 2^64 of them
+        return str(address) if isinstance(address, IPv4Address) else str(IPv6Address(int(address) >> 64 << 64))

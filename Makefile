@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet bench-kato bench-live bench-dashboard swarm
+.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet bench-kato bench-live bench-dashboard swarm fuzz
 
 READY := .venv/.ready
 BIN := .venv/bin
@@ -47,10 +47,20 @@ OF ?= stan
 swarm: $(READY)  ## histories made up by chance, every invariant on: SEEDS=FROM:TO OF=stan|rings|kato
 	$(BIN)/python tools/swarm $(SEEDS) $(OF)
 
+FRAMES ?= 100000
+SEED ?= 0
+fuzz: $(READY)  ## frames that nobody sends who keeps the rules, at real nodes: FRAMES=N OF=stan|magnet|scribe|kato|all SEED=N
+	$(BIN)/python tools/fuzz $(FRAMES) $(if $(filter file,$(origin OF)),all,$(OF)) $(SEED)
+
 cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --master
 	tools/cluster start
 
-uncluster: $(READY)  ## end that cluster
+unFRAMES ?= 100000
+SEED ?= 0
+fuzz: $(READY)  ## frames that nobody sends who keeps the rules, at real nodes: FRAMES=N OF=stan|magnet|scribe|kato|all SEED=N
+	$(BIN)/python tools/fuzz $(FRAMES) $(if $(filter file,$(origin OF)),all,$(OF)) $(SEED)
+
+cluster: $(READY)  ## end that cluster
 	tools/cluster stop
 
 check: lint types layers  ## every gate, then all tests but the long ones

@@ -1,0 +1,75 @@
+"""Frames that nobody who keeps the rules sends, at nodes of every protocol on sockets; `tools/fuzz` plays more of them."""
+
+import pytest
+
+from fuzzing import BrokenError, decoded, fuzz
+from ropewalk.engines.live import transport
+from ropewalk.engines.live.frames import frame
+from ropewalk.engines.live.wire import Codec
+from ropewalk.protocols.catalogue import ON_SOCKETS, PROTOCOLS
+from ropewalk.protocols.stan.walks import Walks
+
+SOME, MANY = 2_500, 250_000  # frames for each protocol
+
+each = pytest.mark.parametrize("protocol", ON_SOCKETS)
+
+
+@each
+def test_a_node_holds_out_and_does_its_work_afterwards(protocol: str) -> None:
+    outcome = fuzz(protocol, SOME, seed=1)
+    assert outcome.frames == SOME
+    assert 0.1 < outcome.refused / SOME < 0.6  # what comes through is worth as much as what does not
+    assert outcome.limited["garbled"] == pytest.approx(outcome.cut_off, abs=8)
+    assert len(outcome.made) == 8
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@each
+def test_a_node_holds_out_for_long(protocol: str) -> None:
+    fuzz(protocol, MANY, seed=20)
+
+
+def test_the_same_seed_sends_the_same_frames() -> None:
+    one, same, other = (fuzz("kato", 300, seed) for seed in (3, 3, 4))
+    assert (one.digest, one.limited) == (same.digest, same.limited)
+    assert one.digest != other.digest
+
+
+def test_a_machine_that_fails_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def walk_on(*_) -> list:
+        raise KeyError("broken")
+
+    monkeypatch.setattr(Walks, "walk_on", walk_on)
+    with pytest.raises(BrokenError, match="has failed: a Received was not taken in: KeyError"):
+        fuzz("stan", 50, seed=1)
+
+
+def test_a_bound_that_is_broken_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzing.MOST_BYTES", 1000)
+    with pytest.raises(BrokenError, match="bytes more, of 1000 allowed"):
+        fuzz("stan", 200, seed=1)
+
+
+def test_a_node_that_no_longer_works_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = transport.Transport.received
+
+    def received(self: transport.Transport, connection, message) -> None:
+        if message.kind not in ("push", "have", "want"):
+            heard(self, connection, message)
+
+    monkeypatch.setattr(transport.Transport, "received", received)
+    with pytest.raises(BrokenError, match="afterwards: of 3 events that attacked published, others missed"):
+        fuzz("stan", 50, seed=1)
+
+
+def test_a_decoder_that_raises_anything_else_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    codec = Codec(PROTOCOLS["stan"].messages)
+    assert decoded(codec, frame(33, b"\xc1")) == 1
+
+    def decode(*_) -> None:
+        raise ValueError("broken")
+
+    monkeypatch.setattr(codec, "decode", decode)
+    with pytest.raises(BrokenError, match="the decoder raised ValueError"):
+        decoded(codec, frame(33, b"\xc1"))

@@ -4,7 +4,6 @@ import asyncio
 import socket
 import ssl
 import sys
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -25,6 +24,7 @@ from ropewalk.engines.live.limits import Budget
 from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
+KINDS_OF_FRAMES = 256  # as many as a byte can tell
 AT_ONCE = 65_536  # ours, bytes: handed to the system at a time; what waits beyond it can still be overtaken
 TCP_NOTSENT_LOWAT = 25  # of Linux; Python names it from 3.12 on
 UNACKNOWLEDGED = 20_000  # ours, milliseconds
@@ -116,7 +116,7 @@ class Connection(asyncio.Protocol):
         self.room = asyncio.Event()  # whether little does
         self.room.set()
         self.source = ""  # what of the address of who called is counted together; nothing if this node called
-        self.tally: Counter[int] = Counter()  # frames that have come since this was last looked at, by kind
+        self.tally = [0] * KINDS_OF_FRAMES  # that have come since this was last looked at: a list is quickest
         self.budget = Budget()
 
     @property
@@ -153,10 +153,11 @@ class Connection(asyncio.Protocol):
         """Something has come."""
         self.heard_at = self.loop.time()
         self.owner.counts.heard_bytes += len(data)
-        decode, topics, messages = self.owner.codec.decode, self.topics, list[Any]()
+        decode, topics, tally, messages = self.owner.codec.decode, self.topics, self.tally, list[Any]()
         wrong: WireError | None = None
         try:
             for kind, body in self.splitter.feed(data):
+                tally[kind] += 1
                 if kind >= OF_MESSAGES and self.up:
                     messages.append(decode(kind, body, topics))
                 elif kind != PING or not self.up:
@@ -246,6 +247,16 @@ class Connection(asyncio.Protocol):
             self.transport.resume_reading()
         self.held_up = False
 
+    def counted(self) -> dict[str, int]:
+        """The frames that have come since this was last asked, by kind."""
+        tally, self.tally = self.tally, [0] * KINDS_OF_FRAMES
+        found: dict[str, int] = {}
+        for kind, count in enumerate(tally):
+            if count:
+                name = KIND_OF.get(kind, "of the connection")
+                found[name] = found.get(name, 0) + count
+        return found
+
     def ping(self) -> None:
         """Say that this end lives, ahead of all that waits."""
         if not self.paused:
@@ -287,7 +298,6 @@ class Connection(asyncio.Protocol):
     # Frames
 
     def _take(self, kind: int, body: bytes) -> None:
-        self.tally[kind] += 1
         if not self.up:
             self._shake(kind, body)
         elif kind == TOPICS:

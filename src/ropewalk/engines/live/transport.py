@@ -12,7 +12,6 @@ import asyncio
 import logging
 import socket
 import ssl
-from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from math import inf
@@ -23,7 +22,7 @@ from ropewalk.engines.live.door import Door
 from ropewalk.engines.live.handshake import Other, RefusedError, Terms
 from ropewalk.engines.live.identity import ClusterCertificate, contexts
 from ropewalk.engines.live.limits import CALLERS, CALLS, KEPT_OUT, MOST_CALLS, OUT, TOO_MANY, WATCHED, Bounds, Limits
-from ropewalk.engines.live.wire import KIND_OF, Codec, WireError
+from ropewalk.engines.live.wire import Codec, WireError
 from ropewalk.errors import RopewalkError, UsageError
 from ropewalk.protocols.contract import Cause, Contact, Message
 from ropewalk.protocols.rates import Bucket
@@ -400,9 +399,9 @@ class Transport:
     def _look_for_floods(self, now: float) -> None:
         """Cut off who sends more than anybody who keeps the rules."""
         for node, connection in list(self.links.items()):
-            said, connection.tally = connection.tally, Counter()
-            named = {KIND_OF.get(kind, "of the connection"): count for kind, count in said.items()}
-            kind = self.limits.excess(connection.budget, named, now)
+            if connection.heard_at < now - 2 * WATCHED:
+                continue  # it has said nothing since
+            kind = self.limits.excess(connection.budget, connection.counted(), now)
             if kind is not None:
                 self.cut_off(node, f"flood of {kind}", f"it sends too many messages of kind {kind}")
 

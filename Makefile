@@ -55,12 +55,7 @@ fuzz: $(READY)  ## frames that nobody sends who keeps the rules, at real nodes: 
 cluster: $(READY)  ## a Spark cluster on this machine; prints its URL for --master
 	tools/cluster start
 
-unFRAMES ?= 100000
-SEED ?= 0
-fuzz: $(READY)  ## frames that nobody sends who keeps the rules, at real nodes: FRAMES=N OF=stan|magnet|scribe|kato|all SEED=N
-	$(BIN)/python tools/fuzz $(FRAMES) $(if $(filter file,$(origin OF)),all,$(OF)) $(SEED)
-
-cluster: $(READY)  ## end that cluster
+uncluster: $(READY)  ## end that cluster
 	tools/cluster stop
 
 check: lint types layers  ## every gate, then all tests but the long ones

@@ -256,8 +256,8 @@ class Hands:
 
 
 def _must_hold(protocol: str, net: Net, errors: Errors, when: str) -> None:
-    if errors.found:
-        raise BrokenError(f"{when}: a node has failed: {'; '.join(errors.found)}")
+    if errors.found or net.wrong:
+        raise BrokenError(f"{when}: a node has failed: {'; '.join([*errors.found, *net.wrong[:SHOWN]])}")
     for name, live in net.by_name.items():
         if live.driver.failed:
             raise BrokenError(f"{when}: {name} has failed at {live.driver.failed} inputs")

@@ -113,6 +113,12 @@ class Wired(Transport):
         super().__init__(terms, codec)
         self.net = net
 
+    def connect(self, contact: Contact) -> None:
+        """As usual; nobody is to call itself."""
+        if contact.id == self.terms.identity.id:
+            self.net.wrong.append(f"{self.terms.address} calls itself")
+        super().connect(contact)
+
     async def _dial(self, expected: int | None, address: str, call: Call) -> Connection:
         other = self.net.nodes.get(-1 if expected is None else expected)
         if other is None or other.transport is self:
@@ -180,6 +186,7 @@ class Net:
 
     def __init__(self, protocol: str, seed: int, names: tuple[str, ...], topics: tuple[int, ...]) -> None:
         self.nodes: dict[int, Live] = {}
+        self.wrong: list[str] = []  # what nodes did that none should, the first few
         found = [Live(self, protocol, name, seed) for name in names]
         self.nodes.update((each.me.id, each) for each in found)
         self.by_name = dict(zip(names, found, strict=True))

@@ -15,6 +15,7 @@ EDGES = (0, 1, 2, 3, 63, 64, 65, 255, 256, 2**31, 2**53, 2**62 - 1, 2**62, MOST_
 BEYOND = (-1, -MOST_NUMBERED, -MOST_NUMBERED - 1, MOST_ID + 1, 2**64 - 1)  # what only a frame made by hand can say
 TEXTS = ("", "a:1", "127.0.0.1:1", "x" * 255, "x" * 256, "\0", "[::1]:7", "a" * 5000, "ünï:1")
 FLOATS = (0.0, 1e-9, 1.0, 299.0, 1e12, 1e300, -1.0, float("inf"), float("nan"))
+MOST_MADE = 2_000_000  # bytes of a frame: as much again as any may have
 KEPT = 512  # messages of every kind, and numbers, that are remembered to be changed
 LIKELY = 0.7  # how often something is taken that came up before
 SELDOM = 0.1  # how often lists are very long: these take their time
@@ -68,7 +69,7 @@ class Mutator:
             kind, body = self.codec.encode(message, _as_they_are)  # type: ignore[arg-type]
         except (WireError, AttributeError, ValueError):  # it has no shape that can be written as usual
             kind, body = KINDS[message.kind], self._by_hand(message)
-        return frame(kind, body)
+        return frame(kind, body[:MOST_MADE])
 
     def _by_hand(self, message: Any) -> bytes:
         try:

@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from ropewalk.engines.live.frames import HELLO, PROOF, REFUSED, WELCOME
 from ropewalk.engines.live.identity import KEY_BYTES, Identity, id_of, is_signed, key_in
-from ropewalk.engines.live.wire import MOST_TEXT, WireError
+from ropewalk.engines.live.wire import MOST_TEXT, UNREADABLE, WireError
 from ropewalk.protocols.contract import Contact
 
 VERSIONS = (1, 1)  # from, to: those that this release speaks
@@ -224,7 +224,7 @@ _WELCOME, _REFUSED = msgspec.msgpack.Decoder(Welcome), msgspec.msgpack.Decoder(R
 def _read(decoder: "msgspec.msgpack.Decoder[T]", body: bytes) -> T:
     try:
         return decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise WireError(f"its handshake cannot be read: {error}.") from None
 
 

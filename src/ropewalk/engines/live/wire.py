@@ -37,6 +37,8 @@ KINDS = {  # never given to another; 128 and above may be skipped by who does no
 }  # fmt: skip
 KIND_OF = {number: kind for kind, number in KINDS.items()}
 OPTIONAL = 128
+# what decoding raises; lists in lists in what is skipped end in the last of them
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 MOST_ID = 2**63 - 1
 MOST_NUMBERED = 4096  # ours: topics that have a number on one connection
 MOST_LISTED = 8192  # ours: in any list; the longest that a node sends is of 4096
@@ -126,7 +128,7 @@ class Topics(Numbering):
         """The next numbers are of these."""
         try:
             fresh = _FRESH.decode(body)
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             raise WireError(f"topics cannot be read: {error}.") from None
         if len(self.by_number) + len(fresh) > MOST_NUMBERED:
             raise WireError(f"more than {MOST_NUMBERED} topics are numbered.")
@@ -176,7 +178,7 @@ class Codec:
             raise WireError(f"a message of kind {number} has {len(body)} bytes, but may have {shape.most}.")
         try:
             return shape.back(shape.decode(body), topics)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             raise WireError(f"a message of kind {number} cannot be read: {error}.") from None
 
 

@@ -86,8 +86,8 @@ class Oscar:
     def stroll(self, message: Stroll, now: float) -> list[Effect]:
         """Somebody's walk has come here: it goes on, or ends."""
         ring = self.ring
-        if ring.place is None:
-            return []
+        if ring.place is None or message.seeker.id == ring.me.id:
+            return []  # nobody is met by its own walk; who says so makes it up
         inside = [seat for seat in ring.neighbours().values() if is_between(message.low, seat.place, message.high)]
         inside = [seat for seat in inside if seat.contact.id != message.seeker.id]
         if message.left == 0 or not inside:

@@ -21,8 +21,10 @@ test: $(READY)  ## the tests of every day
 thorough: $(READY)  ## the tests that take minutes: most claims at small scale, a cluster
 	$(BIN)/pytest $(TWICE) -m "thorough and not long"
 
-long: $(READY)  ## what is long by nature: slow claims, paper scale, the smallest machine
+LONG_SEEDS ?= 5000:5300
+long: $(READY)  ## what is long by nature: slow claims, paper scale, the smallest machine, fuzzing, a soak, swarms (LONG_SEEDS=FROM:TO)
 	$(BIN)/pytest -m long --timeout 3600
+	for of in stan rings kato; do $(BIN)/python tools/swarm $(LONG_SEEDS) $$of || exit 1; done
 
 bench-batch: $(READY)  ## how near the batch engine comes to the ideal, at three sizes
 	$(BIN)/python benchmarks/batch.py

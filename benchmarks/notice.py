@@ -53,7 +53,7 @@ class Bare(asyncio.Protocol):
 
 async def one(words: list[str], told: "asyncio.Queue[tuple[str, float]]", number: int) -> float:
     """Start a neighbour, have something happen to it when it is linked, and wait until it is noticed; after how long."""
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: ASYNC220  it takes a moment
     try:
         await _next(told, "up")
         await asyncio.sleep(0.2)  # it may still have something to say

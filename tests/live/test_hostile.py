@@ -37,7 +37,7 @@ class Attacked:
     def measure(self) -> None:
         about = Path(f"/proc/{self.process.pid}")
         pages = int((about / "statm").read_text().split()[1])
-        self.sizes.append((pages * os.sysconf("SC_PAGE_SIZE"), len(os.listdir(about / "fd"))))
+        self.sizes.append((pages * os.sysconf("SC_PAGE_SIZE"), len(list((about / "fd").iterdir()))))
 
     def counted(self) -> dict[str, int]:
         """Who was turned away or cut off, by why."""

@@ -113,7 +113,7 @@ def sample(town: Town) -> Sample:
     return Sample(
         rss=pages * os.sysconf("SC_PAGE_SIZE"),
         traced=tracemalloc.get_traced_memory()[0],
-        descriptors=len(os.listdir("/proc/self/fd")),
+        descriptors=len(list(Path("/proc/self/fd").iterdir())),
         tasks=len(asyncio.all_tasks()),
         timers=sum(len(each.driver._timers) for each in town.nodes),
         connections=sum(isinstance(each, Connection) for each in gc.get_objects()),

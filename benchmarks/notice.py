@@ -119,7 +119,10 @@ async def measured(killed: int, frozen: int) -> dict[str, object]:
         node += await of_node(1, signal.SIGKILL)
     stopped = await of_node(frozen, signal.SIGSTOP)
     found = {"killed": node, "killed, bare asyncio TLS": bare, "frozen": stopped}
-    return {what: {"p50": share(values, 0.5), "p95": share(values, 0.95), "runs": len(values)} for what, values in found.items()}
+    return {
+        what: {"p50": share(values, 0.5), "p95": share(values, 0.95), "runs": len(values)}
+        for what, values in found.items()
+    }
 
 
 def main() -> int:

@@ -288,7 +288,6 @@ def _sizes(live: Live) -> Iterator[tuple[str, int, int]]:
     yield "timers", len(live.driver._timers), 60_000  # noqa: SLF001  one for each event that is awaited, and some
     yield "verdicts", len(before._verdicts), gate.MOST_JUDGED  # noqa: SLF001
     yield "at work", len(before._at_work), gate.MOST_AT_WORK  # noqa: SLF001
-    yield "offers", len(before._offers), gate.MOST_OFFERS  # noqa: SLF001
     yield "rejecters", len(before._rejected), gate.MOST_REJECTERS  # noqa: SLF001
     for connection in transport.links.values():
         yield "topics of a connection", len(connection.topics.by_number), MOST_NUMBERED

@@ -53,10 +53,10 @@ async def attacked(folder: Path) -> AsyncIterator[Attacked]:
     words = ["node", "--listen", "127.0.0.1:0", "--subscribe", TOPIC, "--metrics", "0"]
     out, err = folder / "out", folder / "err"
     with out.open("wb") as to_out, err.open("wb") as to_err:
-        process = subprocess.Popen([sys.executable, "-m", "ropewalk", *words], stdout=to_out, stderr=to_err)
+        process = subprocess.Popen([sys.executable, "-m", "ropewalk", *words], stdout=to_out, stderr=to_err)  # noqa: ASYNC220
     try:
         async with asyncio.timeout(30):
-            while not (shown := re.search(r"127\.0\.0\.1:(\d+)/metrics", err.read_text())):
+            while not (shown := re.search(r"127\.0\.0\.1:(\d+)/metrics", err.read_text())):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         yield Attacked(process, json.loads(out.read_text())["address"], int(shown[1]))
         assert process.poll() is None, err.read_text()[-2000:]

@@ -23,7 +23,7 @@ async def test_a_process_that_is_frozen_is_noticed_within_three_seconds() -> Non
 
         node.transport.down = went
         words = [sys.executable, "-m", "ropewalk", "node", "--bootstrap", node.address]
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
         try:
             await eventually(lambda: node.transport.links, seconds=30)
             begun = loop.time()

@@ -124,7 +124,7 @@ async def _soak(town: Town) -> list[Sample]:
     found = []
     async with asyncio.TaskGroup() as group:
         first = group.create_task(town.stay())
-        while not town.nodes:
+        while not town.nodes:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         working = [first, *(group.create_task(town.stay()) for _ in range(STAY - 1))]
         working += [group.create_task(town.come_and_go()) for _ in range(TRANSIENT)]
@@ -157,7 +157,12 @@ async def test_nothing_grows_while_nodes_come_and_go(capsys: pytest.CaptureFixtu
     means = {name: (_mean(before, name), _mean(after, name)) for name in asdict(found[0])}
     about = {name: getattr(town, name) for name in ("came", "left", "killed", "published", "got", "failed")}
     with capsys.disabled():
-        print("\n" + json.dumps({"seconds": SECONDS} | about | {name: [round(each) for each in ends] for name, ends in means.items()}))
+        print(
+            "\n"
+            + json.dumps(
+                {"seconds": SECONDS} | about | {name: [round(each) for each in ends] for name, ends in means.items()}
+            )
+        )
     assert town.failed == 0
     assert town.killed > SECONDS / 10
     assert town.left > SECONDS / 10

@@ -17,6 +17,7 @@ from ropewalk.engines.live.wire import (
     Numbers,
     Topics,
     WireError,
+    codec_of,
     fresh_topics,
 )
 from ropewalk.protocols.catalogue import PROTOCOLS
@@ -147,3 +148,8 @@ def test_what_is_equal_stays_equal() -> None:
         back, _ = there_and_back(message, numbers, topics)
         assert back == message
         assert hash(back) == hash(message)
+
+
+def test_nodes_of_one_protocol_share_a_codec() -> None:
+    """What it makes of messages is never given back: a node that came and went left some kilobytes behind."""
+    assert codec_of(PROTOCOLS["stan"].messages) is codec_of(PROTOCOLS["stan"].messages)

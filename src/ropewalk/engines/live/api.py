@@ -29,7 +29,7 @@ from ropewalk.engines.live.readers import ROOM, Readers
 from ropewalk.engines.live.subscriptions import BUFFER, MOST_NAMED, Event, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
 from ropewalk.engines.live.wants import Cutting
-from ropewalk.engines.live.wire import Codec
+from ropewalk.engines.live.wire import codec_of
 from ropewalk.errors import UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.catalogue import PROTOCOLS, kato_with, stan_with
@@ -154,7 +154,7 @@ class Node:
             certified=options.cluster is not None,
             heartbeat=options.heartbeat,
         )
-        codec = Codec(PROTOCOLS[options.protocol].messages)
+        codec = codec_of(PROTOCOLS[options.protocol].messages)
         self.transport = Transport(terms, codec, options.cluster, options.call_from, options.bounds)
         if self._listen is not None:
             host, port = self._listen

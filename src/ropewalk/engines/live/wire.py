@@ -13,6 +13,7 @@ protocol, on which both ends must agree before the first message (`handshake`).
 
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
@@ -180,6 +181,12 @@ class Codec:
             return shape.back(shape.decode(body), topics)
         except UNREADABLE as error:
             raise WireError(f"a message of kind {number} cannot be read: {error}.") from None
+
+
+@cache
+def codec_of(messages: tuple[type[Any], ...]) -> Codec:
+    """The codec of these, made once: the types that it makes are never given back, and nodes come and go."""
+    return Codec(messages)
 
 
 def fresh_topics(numbers: Numbers) -> bytes | None:

@@ -21,7 +21,7 @@ from ropewalk.protocols.scribe import settings as scribe
 from ropewalk.protocols.stan.settings import NAME, Settings
 
 EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  hosts at which one listens and nobody can call
-# ADR 17 says why; the period is a third of the paper's, so that newcomers are soon among others
+# ADR 17 and 26 say why; the period is a third of the paper's, so that newcomers are soon among others
 LIVE = Settings(
     schedule="timed",
     manager="scamp",

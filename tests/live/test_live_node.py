@@ -466,6 +466,22 @@ async def test_what_waits_for_one_slow_reader_holds_up_no_other_at_the_same_node
         assert len(await read(one, 1)) == 1
 
 
+@alive
+async def test_who_sends_faster_than_signatures_are_checked_waits_and_nothing_is_lost() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2, replace(FAST, sign=True))
+        events = b.subscribe("news", signed=True, buffer=5000)
+        a.subscribe("news", when_full="drop-oldest", buffer=1)
+        await settled(a, b, topic=NEWS)
+        payloads = [b"%d" % number for number in range(3000)]
+        publishing = asyncio.create_task(publish_apart(a, payloads, ["news"]))
+        assert {event.payload for event in await read(events, len(payloads))} == {*payloads}
+        await publishing
+        assert not b.gate.counts
+        assert b.pressure is not None
+        assert not b.pressure.given_up
+
+
 # Coming and going
 
 

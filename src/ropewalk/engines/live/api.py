@@ -165,7 +165,8 @@ class Node:
         self.driver = Driver(machine, self.transport)
         self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
         # on rings nobody is held up: all who are below would have to wait
-        self.pressure = Pressure(self._readers.is_pressed) if options.protocol not in LIVE_ON_RINGS else None
+        self.pressure = Pressure(self._is_pressed) if options.protocol not in LIVE_ON_RINGS else None
+        self.gate.hold_up, self.gate.caught_up = self._press, self._has_room
         self.gate.has_had, self.gate.came_again = machine.has_had, self._came_again
         self.transport.heard = self.gate.receive
         self.driver.deliver, self.driver.report = self._deliver, self._report
@@ -385,16 +386,19 @@ class Node:
         assert letter is not None  # the gate has seen to that
         self.counts["delivered"] += len(letter.said) - letter.said.count(None)
         self._readers.hand_out(deliver.event, letter.said, deliver.hops)
-        if self.pressure is not None and self._readers.is_pressed(deliver.event.topics):
-            self._press(self.pressure)
+        taking = self.driver.taking
+        if isinstance(taking, contract.Received) and self._readers.is_pressed(deliver.event.topics):
+            self._press(taking.sender)
         self.delivered(deliver.event, deliver.hops)
 
-    def _press(self, pressure: Pressure) -> None:
-        """Whoever has just sent an event has to wait."""
-        taking = self.driver.taking
-        connection = self.transport.links.get(taking.sender.id) if isinstance(taking, contract.Received) else None
-        if connection is not None:
-            pressure.press(connection)
+    def _is_pressed(self) -> bool:
+        return self._readers.is_pressed() or self.gate.is_busy
+
+    def _press(self, sender: Contact) -> None:
+        """Whoever sends faster than what it sends is read, or judged, has to wait."""
+        connection = self.transport.links.get(sender.id)
+        if connection is not None and self.pressure is not None:
+            self.pressure.press(connection)
 
     def _report(self, report: Report) -> None:
         self._outgoing.confirm(report.event.id, report.topic, report.why)

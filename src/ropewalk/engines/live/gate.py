@@ -38,8 +38,9 @@ BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent w
 MOST_COPIES = 64  # ours: of an event that is being judged
 MOST_REJECTERS = 4096  # ours: neighbours of whom that is counted; to hang up does not help
 ACCEPTED: Outcomes = ("accept",)
-MOST_AT_WORK = 1024  # ours: events that are being judged; more are left out, and asked for again
+MOST_AT_WORK = 4096  # ours: events that are being judged; more are left out, and counted
 MOST_AT_WORK_BYTES = 64 * 1_048_576  # ours: of these, and of copies that come meanwhile
+BUSY = 0.25  # ours: the share of both from which on who sends has to wait; what it has sent by then still comes
 log = logging.getLogger(__name__)
 
 
@@ -60,6 +61,8 @@ class Gate:
         self.carriers = frozenset(carriers)  # all messages with an event in them
         self.came_again: Callable[[int], None] = lambda _: None  # told of events that had come before
         self.has_had: Callable[[int], bool] = lambda _: False  # whether an event has come before
+        self.hold_up: Callable[[Contact], None] = lambda _: None  # told who sends faster than events are judged
+        self.caught_up: Callable[[], None] = lambda: None  # told when they are judged
         self.counts: dict[str, int] = {}  # of what was not let in, by why
         self._verdicts: OrderedDict[bytes, Outcomes] = OrderedDict()  # MOST_JUDGED
         self._rejected: OrderedDict[int, tuple[float, int]] = (
@@ -106,11 +109,18 @@ class Gate:
         elif key not in self._at_work:
             self._work_bytes += len(event.payload)
             self._at_work[key] = asyncio.create_task(self._judge(key, sender, message, letter))
+            if self.is_busy:
+                self.hold_up(sender)
         elif len(copies := self._copies.setdefault(key, [])) < MOST_COPIES:
             self._work_bytes += len(event.payload)
             copies.append((sender, message))
         else:
             self._count("too many copies at once")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether so much is being judged that who sends more has to wait."""
+        return len(self._at_work) >= BUSY * MOST_AT_WORK or self._work_bytes >= BUSY * MOST_AT_WORK_BYTES
 
     async def close(self) -> None:
         """Judge nothing any more."""
@@ -130,6 +140,7 @@ class Gate:
             verdicts = ("ignore",)
         if verdicts == ACCEPTED:
             verdicts = tuple([await self._asked(event, said, place) for place, said in enumerate(letter.said)])
+        was_busy = self.is_busy
         self._verdicts[key] = verdicts
         if len(self._verdicts) > MOST_JUDGED:
             self._verdicts.popitem(last=False)
@@ -138,6 +149,8 @@ class Gate:
         self._work_bytes -= (1 + len(copies)) * len(event.payload)
         for who, copy in [(sender, message), *copies]:
             self._decided(who, copy, verdicts)
+        if was_busy and not self.is_busy:
+            self.caught_up()
 
     async def _asked(self, event: Event, said: bytes | None, place: int) -> Verdict:
         for topic in event.topics:

@@ -1,4 +1,4 @@
-"""A reader that is too slow holds up those from whom its events come: they are read from no faster than it reads.
+"""A reader that is too slow holds up those from whom its events come: they are read from no faster than it reads. So does a judge.
 
 What they then have to send waits with them, and their publisher waits for them (`api`); nothing is lost. But one reader holds up nobody
 for long: others may be behind the same link. When that is over, what it has no room for is lost to it, and counted (`Subscription.dropped`).
@@ -18,7 +18,7 @@ class Pressure:
     """Of the readers at one node on its links."""
 
     def __init__(self, is_pressed: Callable[[], bool]) -> None:
-        self.is_pressed = is_pressed  # whether some reader still has too much to read
+        self.is_pressed = is_pressed  # whether somebody still has too much to read, or to judge
         self.times = 0  # links that were held up so far
         self.given_up = False  # whether no link is held up any more, until all readers have caught up
         self._held: dict[Connection, None] = {}

@@ -168,6 +168,26 @@ async def test_what_is_published_just_before_leaving_or_following_no_longer_stil
         await again.close()
 
 
+@alive
+@pytest.mark.parametrize("size", [1, 1000])
+async def test_who_publishes_without_end_lets_others_have_their_turn(size: int) -> None:
+    async with Node() as node:
+        node.subscribe("news", when_full="drop-oldest", buffer=1)
+        turns = 0
+
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(others())
+        for _ in range(1000):
+            await node.publish(bytes(size), ["news"])
+        task.cancel()
+        assert turns > 5
+
+
 # Slow readers
 
 

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.envelope import MOST_SAID, MOST_TOGETHER, name_of, unseal
+from ropewalk.engines.live.envelope import MOST_SAID, name_of, unseal
 from ropewalk.engines.live.gate import BANNED, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
@@ -354,7 +354,8 @@ class Node:
             return name_of(event.id)
         event, place = self._outgoing.join(ids, payload)
         self._readers.hand_out(event, (payload,), 0, place)
-        if place == MOST_TOGETHER - 1:
+        if self._outgoing.full:
+            self._outgoing.full = False
             await asyncio.sleep(0)  # others have a turn
         return name_of(event.id, place)
 

@@ -35,6 +35,7 @@ class Outgoing:
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
         self._together: list[bytes] = []  # what was said in this turn of the loop
         self._bytes = 0  # in there
+        self.full = False  # whether the last that was said had to go before the turn was over: it is time for others to have one
         self._open = Event(0, identity.id, (), b"")  # what it will be, but for the payload
 
     def event(self, topics: tuple[int, ...], payload: bytes, content: Content = ()) -> Event:
@@ -51,6 +52,7 @@ class Outgoing:
         if place and (self._open.topics != topics or self._bytes + size > TOGETHER_BYTES or place >= MOST_TOGETHER):
             self.flush()
             place = 0
+            self.full = True
         if not place:
             self._open, self._bytes = Event(self._drawn(), self.identity.id, topics, b""), 0
             asyncio.get_running_loop().call_soon(self.flush)

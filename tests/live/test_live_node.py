@@ -229,7 +229,6 @@ async def test_more_than_a_slow_reader_has_room_for_waits_where_it_comes_from() 
         await publishing
         assert {*got} == {*payloads}
         assert events.dropped == 0
-        assert not b.pressure.given_up
         await eventually(lambda: not any(link.held_up for link in b.transport.links.values()))
 
 
@@ -247,14 +246,63 @@ async def test_a_reader_that_never_reads_holds_up_others_for_so_long_and_is_told
         payloads = [number.to_bytes(2, "big") * 32_768 for number in range(256)]
         await publish_apart(a, payloads, ["news"])
         await eventually(lambda: never.dropped)
+        assert b.unread >= never.dropped
         await a.publish(b"now", ["sport"])
         while (await anext(others)).payload != b"now":
             pass
         assert b.pressure is not None
-        assert b.pressure.given_up
+        assert b.pressure.has_given_up(never)
         assert never._bytes < 9 * 1_048_576
         await never.close()
-        assert not b.pressure.given_up
+        assert not b.pressure.has_given_up(never)
+
+
+@alive
+async def test_a_reader_that_goes_on_reading_is_waited_for_however_slow_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.pressure.HELD_UP", 0.4)
+    monkeypatch.setattr("ropewalk.engines.live.pressure.LOOK", 0.1)
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        never, steady = b.subscribe("sport"), b.subscribe("news")
+        a.subscribe("news", "sport", when_full="drop-oldest", buffer=1)
+        await settled(a, b, topic=NEWS)
+        await settled(a, b, topic=SPORT)
+        payloads = [number.to_bytes(2, "big") * 32_768 for number in range(256)]
+        await publish_apart(a, payloads, ["sport"])  # which nobody reads
+        await eventually(lambda: b.pressure is not None and b.pressure.has_given_up(never))
+        publishing = asyncio.create_task(publish_apart(a, payloads, ["news"]))
+        got = []
+        while len(got) < len(payloads):
+            got.append((await anext(steady)).payload)
+            await asyncio.sleep(0.01)
+        await publishing
+        assert {*got} == {*payloads}
+        assert steady.dropped == 0
+
+
+@alive
+async def test_who_waits_for_a_slow_reader_has_those_behind_it_wait() -> None:
+    """From who publishes to who reads there is only the way over a third."""
+    async with AsyncExitStack() as stack:
+        relay = await stack.enter_async_context(Node(options=FAST))
+        only_relay = replace(FAST, allow=frozenset({relay.public_key}))
+        first, last = [
+            await stack.enter_async_context(Node(bootstrap=[relay.address], options=only_relay)) for _ in range(2)
+        ]
+        events = last.subscribe("news")
+        for node in (relay, first):
+            node.subscribe("news", when_full="drop-oldest", buffer=1)
+        await settled(relay, first, last, topic=NEWS)
+        await first.publish(b"leaves a tree behind", ["news"])
+        await read(events, 1)
+        payloads = [number.to_bytes(2, "big") * 65_536 for number in range(320)]  # 40 MiB
+        publishing = asyncio.create_task(publish_apart(first, payloads, ["news"]))
+        await eventually(lambda: relay.pressure is not None and relay.pressure.times)
+        assert not publishing.done()
+        got = [event.payload for event in await read(events, len(payloads))]
+        await publishing
+        assert {*got} == {*payloads}
+        assert not relay.transport.dropped
 
 
 @alive
@@ -328,8 +376,7 @@ async def test_who_goes_on_sending_what_is_rejected_is_sent_away() -> None:
         a.subscribe("news")
         await settled(a, b, topic=NEWS)
         b.validate("news", lambda _: "reject")
-        for number in range(gate.MOST_REJECTED + 1):
-            await a.publish(b"%d" % number, ["news"])
+        await publish_apart(a, HUNDRED[: gate.MOST_REJECTED + 1], ["news"])
         await eventually(lambda: int(a.id, 16) not in b.transport.links)
         assert b.gate.counts["reject"] >= gate.MOST_REJECTED
         assert b.transport.endings["evicted"] == 1
@@ -376,6 +423,39 @@ async def test_validators_accept_ignore_and_reject() -> None:
         for subscription in subscriptions[1:]:
             assert [event.payload for event in await read(subscription, 1)] == [b"good"]
         await eventually(lambda: b.gate.counts.get("reject") and b.gate.counts.get("ignore"))
+
+
+@alive
+async def test_what_one_node_has_no_use_for_still_gets_to_others_behind_it() -> None:
+    async with AsyncExitStack() as stack:
+        nodes = await network(stack, 5)
+        events = [node.subscribe("news") for node in nodes]
+        await settled(*nodes, topic=NEWS)
+        for node in nodes[1:3]:
+            node.validate("news", lambda event: "ignore" if event.payload.endswith(b"7") else "accept")
+        for payload in HUNDRED:
+            await nodes[0].publish(payload, ["news"])
+        for place in (3, 4):
+            assert {event.payload for event in await read(events[place], 100)} == {*HUNDRED}
+        for place in (1, 2):
+            assert {event.payload for event in await read(events[place], 90)} == {
+                each for each in HUNDRED if not each.endswith(b"7")
+            }
+
+
+@alive
+async def test_one_parcel_with_much_that_is_rejected_is_one_offence() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        events = b.subscribe("news")
+        a.subscribe("news", when_full="drop-oldest", buffer=1)
+        await settled(a, b, topic=NEWS)
+        b.validate("news", lambda event: "accept" if event.payload == b"99" else "reject")
+        for payload in HUNDRED:
+            await a.publish(payload, ["news"])
+        assert [event.payload for event in await read(events, 1)] == [b"99"]
+        assert b.gate.counts == {"reject": 99}
+        assert int(a.id, 16) in b.transport.links
 
 
 @alive
@@ -498,8 +578,6 @@ async def test_who_sends_faster_than_signatures_are_checked_waits_and_nothing_is
         assert {event.payload for event in await read(events, len(payloads))} == {*payloads}
         await publishing
         assert not b.gate.counts
-        assert b.pressure is not None
-        assert not b.pressure.given_up
 
 
 # Coming and going

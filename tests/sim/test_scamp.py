@@ -64,10 +64,26 @@ def test_where_links_are_used_both_ways_nobody_has_few_neighbours(nodes: int) ->
     balanced, printed = (overlay(nodes, rounds=12, fanout=fanout) for fanout in ("two-way", "printed"))
     for town in (balanced, printed):
         town.simulator.run(12 * PERIOD)
-    assert min(around(balanced)) >= min(least, nodes - 1) - 1  # somebody may just have been let go
-    assert min(around(balanced)) > min(around(printed))
+    wanted, found = min(least, nodes - 1), sorted(around(balanced))
+    assert found[nodes // 10] >= wanted
+    assert found[0] >= wanted - 2  # somebody may just have been let go
     if nodes == 100:
-        assert statistics.mean(around(balanced)) < statistics.mean(around(printed))
+        assert statistics.mean(found) < statistics.mean(around(printed))
+    else:
+        assert found[0] > min(around(printed))
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 8])
+def test_where_there_are_too_few_to_have_so_many_nobody_goes_on_asking(nodes: int) -> None:
+    """The longer in vain, the more seldom; and views do not grow for it."""
+    town = overlay(nodes, rounds=64, fanout="two-way")
+    managers = [town.population.stan(node).topics[1].manager for node in town.ids]
+    town.simulator.run(32 * PERIOD)
+    asked = sum(manager.asked for manager in managers)
+    town.simulator.run(64 * PERIOD)
+    assert sum(manager.asked for manager in managers) - asked <= 2 * nodes
+    assert min(around(town)) == nodes - 1
+    assert max(manager.overlay.view.size for manager in managers) < 2 * nodes
 
 
 def test_unsubscription_as_printed_erodes_views() -> None:

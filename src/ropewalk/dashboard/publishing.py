@@ -55,7 +55,8 @@ class Publisher:
         self._busy += 1
         try:
             node = await self.start()
-            return f"{await node.publish_on(text.encode(), topics):016x}"
+            name = await node.publish_on(text.encode(), topics)
+            return name.partition(".")[0]  # of several in one breath, what they travel as
         finally:
             self._busy -= 1
 

@@ -24,7 +24,7 @@ from ropewalk.engines.live.joining import Joining
 from ropewalk.engines.live.leaving import hand_on
 from ropewalk.engines.live.options import CALLED, LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
 from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
-from ropewalk.engines.live.pressure import Pressure
+from ropewalk.engines.live.pressure import Pressure, Slow
 from ropewalk.engines.live.readers import ROOM, Readers
 from ropewalk.engines.live.subscriptions import BUFFER, MOST_NAMED, Event, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport, place
@@ -52,6 +52,7 @@ from ropewalk.protocols.kato.settings import NAME as KATO
 from ropewalk.protocols.stan.settings import NAME
 
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
+IN_A_ROW = 16  # ours: events that travel alone, and are published before others have a turn
 log = logging.getLogger(__name__)
 
 Validator = Callable[[Event], "Verdict | Awaitable[Verdict]"]
@@ -118,6 +119,11 @@ class Node:
         return self._joining.unreached if self._joining is not None else ""
 
     @property
+    def unread(self) -> int:
+        """Events that subscriptions here had no room for."""
+        return self._readers.unread
+
+    @property
     def limited(self) -> dict[str, int]:
         """Who was turned away or cut off, and what was left out since a bound was reached: how often, by why."""
         machine = self.driver.machine
@@ -165,8 +171,10 @@ class Node:
         self.driver = Driver(machine, self.transport)
         self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
         # on rings nobody is held up: all who are below would have to wait
-        self.pressure = Pressure(self._is_pressed) if options.protocol not in LIVE_ON_RINGS else None
-        self.gate.hold_up, self.gate.caught_up = self._press, self._has_room
+        self.pressure = Pressure() if options.protocol not in LIVE_ON_RINGS else None
+        self.gate.hold_up = lambda sender: self._press(self.gate, sender)
+        self.gate.caught_up = lambda: self._ease(self.gate)
+        self.transport.lagging, self.transport.caught_up = self._lagging, self._ease
         self.gate.has_had, self.gate.came_again = machine.has_had, self._came_again
         self.transport.heard = self.gate.receive
         self.driver.deliver, self.driver.report = self._deliver, self._report
@@ -190,6 +198,7 @@ class Node:
             await hand_on(self.driver)
         if self._is_gone():
             return  # somebody else was faster
+        self._outgoing.flush()
         self._left, self._running = True, False
         await self._readers.close()
         self._outgoing.give_up()
@@ -205,6 +214,8 @@ class Node:
     async def _go(self) -> None:
         if self._joining is not None:
             await self._joining.close()
+        if self.pressure is not None:
+            self.pressure.close()
         await self.gate.close()
         self.driver.tell(Leave())
         self.driver.stop()
@@ -267,7 +278,7 @@ class Node:
         if self.options.protocol == KATO and len(self._readers.by_topic.keys() | topics.keys()) > MOST_CELLS:
             raise UsageError(f"a node can want {MOST_CELLS} cells or topics at the most: use larger cells.")
         subscription = Subscription(topics, buffer, when_full, self._unsubscribe, signed=signed, filters=filters)
-        subscription.emptied = self._has_room
+        subscription.emptied = lambda: self._has_room(subscription)
         self._follow(self._readers.add(subscription), contacts)
         return subscription
 
@@ -366,6 +377,8 @@ class Node:
             self._readers.hand_out(event, (payload,), 0)
             if confirming:
                 await asyncio.wait(confirming.values())
+            elif not self.counts["published"] % IN_A_ROW:
+                await asyncio.sleep(0)  # others have a turn
         failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
         if event.content and UNWANTED in failed.values():
             self.counts["unwanted"] += 1  # no fault: who wants something else is not known to who publishes
@@ -385,21 +398,27 @@ class Node:
     def _deliver(self, deliver: Deliver) -> None:
         letter = unseal(deliver.event.payload)
         assert letter is not None  # the gate has seen to that
-        self.counts["delivered"] += len(letter.said) - letter.said.count(None)
-        self._readers.hand_out(deliver.event, letter.said, deliver.hops)
-        taking = self.driver.taking
-        if isinstance(taking, contract.Received) and self._readers.is_pressed(deliver.event.topics):
-            self._press(taking.sender)
+        said = self.gate.wanted(deliver.event.id, letter.said)
+        self.counts["delivered"] += len(said) - said.count(None)
+        self._readers.hand_out(deliver.event, said, deliver.hops)
+        for reader in self._readers.pressed(deliver.event.topics):
+            self._lagging(reader)
         self.delivered(deliver.event, deliver.hops)
 
-    def _is_pressed(self) -> bool:
-        return self._readers.is_pressed() or self.gate.is_busy
+    def _lagging(self, slow: Slow) -> None:
+        """Somebody cannot keep up: who has just sent something has to wait for it."""
+        taking = self.driver.taking
+        if isinstance(taking, contract.Received):
+            self._press(slow, taking.sender)
 
-    def _press(self, sender: Contact) -> None:
-        """Whoever sends faster than what it sends is read, or judged, has to wait."""
+    def _press(self, slow: Slow, sender: Contact) -> None:
         connection = self.transport.links.get(sender.id)
-        if connection is not None and self.pressure is not None:
-            self.pressure.press(connection)
+        if connection is not None and connection is not slow and self.pressure is not None:
+            self.pressure.press(slow, connection)
+
+    def _ease(self, slow: Slow) -> None:
+        if self.pressure is not None:
+            self.pressure.ease(slow)
 
     def _report(self, report: Report) -> None:
         self._outgoing.confirm(report.event.id, report.topic, report.why)
@@ -407,10 +426,10 @@ class Node:
     def _entered(self, entered: Entered) -> None:
         self._outgoing.confirm(entered.event, entered.topic, "")
 
-    def _has_room(self) -> None:
+    def _has_room(self, subscription: Subscription) -> None:
         self._readers.wake()
-        if self.pressure is not None:
-            self.pressure.ease()
+        if not subscription.is_pressed:
+            self._ease(subscription)
 
     def _refuse(self, sender: Contact, event: int) -> None:
         self.driver.tell(Refuse(sender, event))
@@ -445,7 +464,7 @@ class Node:
         changed = self._readers.remove(subscription)
         if self._running:
             self._follow(changed, {})
-            self._has_room()  # what waited for it need not wait any more
+            self._has_room(subscription)  # what waited for it need not wait any more
 
     def _must_run(self) -> None:
         if not self._running:

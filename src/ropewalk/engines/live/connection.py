@@ -11,6 +11,7 @@ from ropewalk.engines.live.frames import (
     BYE,
     HEADER,
     MOST_CONTROL_WAITING,
+    MOST_WAITING,
     OF_MESSAGES,
     PING,
     TOPICS,
@@ -24,6 +25,7 @@ from ropewalk.engines.live.limits import Budget
 from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
+LAGGING = MOST_WAITING // 2  # ours, bytes: that wait to be sent, from where on those from whom they come have to wait
 KINDS_OF_FRAMES = 256  # as many as a byte can tell
 AT_ONCE = 65_536  # ours, bytes: handed to the system at a time; what waits beyond it can still be overtaken
 TCP_NOTSENT_LOWAT = 25  # of Linux; Python names it from 3.12 on
@@ -47,6 +49,7 @@ class Counts:
     sent: dict[str, list[int]] = field(default_factory=dict)  # kind -> [messages, bytes]
     pings: int = 0
     recalled: int = 0  # messages that were not sent, or not to their end, since the other end had the event by then
+    unsent: int = 0  # events that waited to be sent when a connection ended
     sent_bytes: int = 0  # of frames, before TLS
     heard_bytes: int = 0
 
@@ -79,6 +82,9 @@ class Owner(Protocol):
 
     def eased(self, connection: "Connection") -> None:
         """Little does again."""
+
+    def lagged(self, connection: "Connection") -> None:
+        """So much waits that who sends it here has to wait; `eased` follows."""
 
     def ended(self, connection: "Connection", ending: Ending) -> None:
         """It is no more, and its owner has not asked for that."""
@@ -113,6 +119,8 @@ class Connection(asyncio.Protocol):
         self.is_itself = False  # whether this node has called itself
         self.twin: Contact | None = None  # who was called without being known, and is linked already
         self.full_since = 0.0  # when too much began to wait to be sent
+        self.is_pressed = False  # whether that is so much that who sends it here has to wait
+        self.progress = 0  # bytes that were sent
         self.room = asyncio.Event()  # whether little does
         self.room.set()
         self.source = ""  # what of the address of who called is counted together; nothing if this node called
@@ -183,6 +191,7 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio says so
         """It is no more."""
         self.gone.set()
+        self.owner.counts.unsent += self.lanes.events
         self._ease()
         self.be_patient(None)
         self._end(Ending("failed", "reset"))
@@ -220,6 +229,9 @@ class Connection(asyncio.Protocol):
                 self.full_since = self.loop.time()
                 self.room.clear()
                 self.owner.slowed(self)
+            if self.lanes.event_bytes > LAGGING:
+                self.is_pressed = True
+                self.owner.lagged(self)
         else:
             self.lanes.put(kind, body)
             self.owner.counts.count(message.kind, len(body) + HEADER)
@@ -371,7 +383,7 @@ class Connection(asyncio.Protocol):
             self.transport.close()
 
     def _ease(self) -> None:
-        self.full_since = 0.0
+        self.full_since, self.is_pressed = 0.0, False
         self.room.set()
         self.owner.eased(self)
 
@@ -382,6 +394,7 @@ class Connection(asyncio.Protocol):
         assert self.transport is not None
         self.said_at = self.loop.time()
         self.owner.counts.sent_bytes += len(data)
+        self.progress += len(data)
         self.transport.write(data)
 
 

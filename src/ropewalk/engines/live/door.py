@@ -67,16 +67,18 @@ class Door:
         taken: int = self._sockets[0].getsockname()[1]
         return taken
 
-    def close(self) -> None:
-        """Let nobody call any more, and have done with those who are about to."""
+    def close(self) -> list["asyncio.Task[None]"]:
+        """Let nobody call any more, and have done with those who are about to; what is still to end."""
         if self._resting is not None:
             self._resting.cancel()
         for each in self._sockets:
             self.loop.remove_reader(each)
             each.close()
         self._sockets.clear()
+        ending = [caller.task for caller in self.callers if caller.task is not None]
         for caller in list(self.callers):
             self._turn_away(caller)
+        return ending
 
     def _accept(self, listening: socket.socket) -> None:
         for _ in range(AT_A_TIME):

@@ -72,6 +72,9 @@ class Driver:
         if self._running or self._stopped:
             self._inputs.append(event)
             return
+        if self._inputs:  # left over, since a command before them was refused
+            self._inputs.append(event)
+            event = self._inputs.popleft()
         self._running = True
         try:
             self._handle(event)

@@ -115,9 +115,11 @@ def unseal(payload: bytes) -> Letter | None:
 
 def _opened(payload: bytes) -> Letter | None:
     try:
-        return Letter(_DECODER.decode(memoryview(payload)[1:]))
+        said: Said = _DECODER.decode(memoryview(payload)[1:])
     except msgspec.MsgspecError:
         return None
+    size = sum([len(each) for each in said if each is not None])
+    return Letter(said) if size <= TOGETHER_BYTES and any(each is not None for each in said) else None
 
 
 _ENCODER = msgspec.msgpack.Encoder()

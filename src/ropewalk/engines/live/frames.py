@@ -143,6 +143,11 @@ class Lanes:
         """Whether anything waits."""
         return bool(self._control or self._by_topic)
 
+    @property
+    def events(self) -> int:
+        """How many wait."""
+        return sum(map(len, self._by_topic.values()))
+
     def put(self, kind: int, body: bytes) -> None:
         """Send this as soon as possible."""
         self._control.append(frame(kind, body))

@@ -17,7 +17,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
 
-from ropewalk.engines.live.envelope import Letter, is_plain, thinned, unseal
+from ropewalk.engines.live.envelope import Letter, Said, is_plain, thinned, unseal
 from ropewalk.protocols.contract import Carrier, Contact, Event
 from ropewalk.protocols.dissemination.messages import Inject, Push
 
@@ -64,6 +64,10 @@ class Gate:
         self.hold_up: Callable[[Contact], None] = lambda _: None  # told who sends faster than events are judged
         self.caught_up: Callable[[], None] = lambda: None  # told when they are judged
         self.counts: dict[str, int] = {}  # of what was not let in, by why
+        self.progress = 0  # events judged
+        self.ignored: OrderedDict[int, frozenset[int]] = (
+            OrderedDict()
+        )  # by event: which things are of no use here; MOST_JUDGED
         self._verdicts: OrderedDict[bytes, Outcomes] = OrderedDict()  # MOST_JUDGED
         self._rejected: OrderedDict[int, tuple[float, int]] = (
             OrderedDict()
@@ -109,16 +113,17 @@ class Gate:
         elif key not in self._at_work:
             self._work_bytes += len(event.payload)
             self._at_work[key] = asyncio.create_task(self._judge(key, sender, message, letter))
-            if self.is_busy:
+            if self.is_pressed:
                 self.hold_up(sender)
         elif len(copies := self._copies.setdefault(key, [])) < MOST_COPIES:
             self._work_bytes += len(event.payload)
             copies.append((sender, message))
+            self.came_again(event.id)
         else:
             self._count("too many copies at once")
 
     @property
-    def is_busy(self) -> bool:
+    def is_pressed(self) -> bool:
         """Whether so much is being judged that who sends more has to wait."""
         return len(self._at_work) >= BUSY * MOST_AT_WORK or self._work_bytes >= BUSY * MOST_AT_WORK_BYTES
 
@@ -140,7 +145,10 @@ class Gate:
             verdicts = ("ignore",)
         if verdicts == ACCEPTED:
             verdicts = tuple([await self._asked(event, said, place) for place, said in enumerate(letter.said)])
-        was_busy = self.is_busy
+        was_pressed = self.is_pressed
+        self.progress += 1
+        if verdicts.count("accept") == len(verdicts):
+            verdicts = ACCEPTED
         self._verdicts[key] = verdicts
         if len(self._verdicts) > MOST_JUDGED:
             self._verdicts.popitem(last=False)
@@ -149,7 +157,7 @@ class Gate:
         self._work_bytes -= (1 + len(copies)) * len(event.payload)
         for who, copy in [(sender, message), *copies]:
             self._decided(who, copy, verdicts)
-        if was_busy and not self.is_busy:
+        if was_pressed and not self.is_pressed:
             self.caught_up()
 
     async def _asked(self, event: Event, said: bytes | None, place: int) -> Verdict:
@@ -168,24 +176,32 @@ class Gate:
         return "accept"
 
     def _decided(self, sender: Contact, message: Carrier, verdicts: Outcomes) -> None:
+        """What was rejected goes no further; what is of no use here may be of use to others, if some of the rest is of use here."""
         for verdict in verdicts:
             if verdict != "accept":
-                self._object(sender, message, verdict)
-        accepted = verdicts.count("accept")
-        if not accepted:
+                self._count(verdict)
+        # what goes along a tree passes nodes that do not follow its topic, and cannot know what is objected to
+        vouched = isinstance(message, Push | Inject) or sender.id == message.event.publisher
+        if "forged" in verdicts or ("reject" in verdicts and vouched):
+            self._reject(sender)
+        if "accept" not in verdicts:
             if verdicts != ("forged",):
                 self.refuse(sender, message.event.id)
             return
-        if accepted < len(verdicts):
+        if "reject" in verdicts:
             message = _thinned(message, verdicts)
+        if "ignore" in verdicts:
+            self.ignored[message.event.id] = frozenset(place for place, each in enumerate(verdicts) if each == "ignore")
+            if len(self.ignored) > MOST_JUDGED:
+                self.ignored.popitem(last=False)
         self.let_in(sender, message)
 
-    def _object(self, sender: Contact, message: Carrier, verdict: Outcome) -> None:
-        self._count(verdict)
-        # what goes along a tree passes nodes that do not follow its topic, and cannot know what is objected to
-        vouched = isinstance(message, Push | Inject) or sender.id == message.event.publisher
-        if verdict == "forged" or (verdict == "reject" and vouched):
-            self._reject(sender)
+    def wanted(self, event: int, said: Said) -> Said:
+        """Of all that an event says, what is of use here."""
+        ignored = self.ignored.get(event) if self.ignored else None
+        return (
+            said if ignored is None else tuple([None if place in ignored else each for place, each in enumerate(said)])
+        )
 
     def _reject(self, sender: Contact) -> None:
         now = asyncio.get_running_loop().time()
@@ -206,7 +222,7 @@ def _thinned(message: Any, verdicts: Outcomes) -> Any:
     """Without what somebody objects to."""
     letter = unseal(message.event.payload)
     assert letter is not None
-    said = [each if verdict == "accept" else None for each, verdict in zip(letter.said, verdicts, strict=True)]
+    said = [None if verdict == "reject" else each for each, verdict in zip(letter.said, verdicts, strict=True)]
     return replace(message, event=thinned(message.event, tuple(said)))
 
 

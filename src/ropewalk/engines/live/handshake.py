@@ -135,7 +135,7 @@ class Called:
         if not compare_digest(proof.member, _member(terms.secret, b"caller", seen, proof.public)):
             raise UnprovenError("it is of another network.")
         if not terms.admits(proof.public):
-            raise RefusedError("it is not on the list.")
+            raise RefusedError("it is not on the list, or kept out for a while.")
         self.proof = proof
         contact = Contact(id_of(proof.public), proof.address)
         return Other(contact, proof.public, proof.incarnation, proof.heartbeat)
@@ -165,7 +165,7 @@ class Caller:
         if expected is not None and id_of(public) != expected:
             raise RefusedError("it is another node.")
         if not terms.admits(public):
-            raise RefusedError("it is not on the list.")
+            raise RefusedError("it is not on the list, or kept out for a while.")
         self.public = public
 
     def receive(self, kind: int, body: bytes) -> tuple[int, bytes] | Other:

@@ -46,6 +46,16 @@ def samples(node: Node) -> Iterator[Sample]:
         {},
         transport.counts.recalled,
     )
+    yield (
+        "unsent_total",
+        "counter",
+        "Events that waited to be sent when a connection ended.",
+        {},
+        transport.counts.unsent,
+    )
+    yield "unread_total", "counter", "Events that subscriptions had no room for.", {}, node.unread
+    held_up = node.pressure.times if node.pressure is not None else 0
+    yield "held_up_total", "counter", "Links that had to wait for who could not keep up.", {}, held_up
     yield "callers", "gauge", "Connections that others have opened, let in or not.", {}, transport.limits.connections
     yield (
         "outcasts",

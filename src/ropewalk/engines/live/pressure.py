@@ -1,56 +1,105 @@
-"""A reader that is too slow holds up those from whom its events come: they are read from no faster than it reads. So does a judge.
+"""Who cannot keep up holds up those from whom it gets what it cannot keep up with: they are read from no faster.
 
-What they then have to send waits with them, and their publisher waits for them (`api`); nothing is lost. But one reader holds up nobody
-for long: others may be behind the same link. When that is over, what it has no room for is lost to it, and counted (`Subscription.dropped`).
+That may be a reader, who has too much to read; the gate, which has too much to judge; or a neighbour, to whom too much waits to be sent.
+What others then have to send waits with them, in turn, back to who publishes, who waits as well; nothing is lost. Whoever makes some
+progress is waited for. Who makes none holds up others for so long and no longer, since somebody else may be behind the same link; what it
+has no room for from then on is lost to it, and counted, until it has caught up.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from typing import Protocol
 
 from ropewalk.engines.live.connection import Connection
 
-HELD_UP = 5.0  # ours, seconds: as long as publishing waits for who is slow
+HELD_UP = 5.0  # ours, seconds without progress: as long as publishing waits for who is slow
+LOOK = 0.5  # ours, seconds between two looks
 log = logging.getLogger(__name__)
 
 
+class Slow(Protocol):
+    """Somebody who may not keep up."""
+
+    @property
+    def is_pressed(self) -> bool:
+        """Whether it does not, now."""
+
+    @property
+    def progress(self) -> int:
+        """Whatever grows as it works."""
+
+
+class _Cause:
+    """One who does not keep up."""
+
+    __slots__ = ("given_up", "held", "progress", "since")
+
+    def __init__(self, progress: int, now: float) -> None:
+        self.held: dict[Connection, None] = {}
+        self.progress, self.since = progress, now
+        self.given_up = False
+
+
 class Pressure:
-    """Of the readers at one node on its links."""
+    """On the links of one node."""
 
-    def __init__(self, is_pressed: Callable[[], bool]) -> None:
-        self.is_pressed = is_pressed  # whether somebody still has too much to read, or to judge
+    def __init__(self) -> None:
         self.times = 0  # links that were held up so far
-        self.given_up = False  # whether no link is held up any more, until all readers have caught up
-        self._held: dict[Connection, None] = {}
-        self._patience: asyncio.TimerHandle | None = None
+        self._causes: dict[Slow, _Cause] = {}
+        self._looking: asyncio.TimerHandle | None = None
 
-    def press(self, connection: Connection) -> None:
-        """Too much has come over a link."""
-        if self.given_up or connection in self._held:
+    def press(self, slow: Slow, connection: Connection) -> None:
+        """Too much has come over a link for somebody."""
+        loop = asyncio.get_running_loop()
+        cause = self._causes.get(slow)
+        if cause is None:
+            cause = self._causes[slow] = _Cause(slow.progress, loop.time())
+        if cause.given_up or connection in cause.held:
             return
-        if not self._held:
-            self._patience = asyncio.get_running_loop().call_later(HELD_UP, self._give_up)
         self.times += 1
-        self._held[connection] = None
+        cause.held[connection] = None
         connection.hold_up()
+        if self._looking is None:
+            self._looking = loop.call_later(LOOK, self._look)
 
-    def ease(self) -> None:
-        """Somebody has caught up, or reads no more."""
-        if (self._held or self.given_up) and not self.is_pressed():
-            self.given_up = False
-            self._let_go()
+    def ease(self, slow: Slow) -> None:
+        """Somebody has caught up, or is gone."""
+        cause = self._causes.pop(slow, None)
+        if cause is not None:
+            self._let_go(cause)
 
-    def _give_up(self) -> None:
-        log.warning(
-            "a subscription has been too slow for %g s: what comes for it is lost from now on, and counted", HELD_UP
-        )
-        self.given_up = True
-        self._let_go()
+    def has_given_up(self, slow: Slow) -> bool:
+        """Whether nobody waits for it any more."""
+        return slow in self._causes and self._causes[slow].given_up
 
-    def _let_go(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
-        held, self._held = self._held, {}
+    def close(self) -> None:
+        """Hold up nobody any more."""
+        if self._looking is not None:
+            self._looking.cancel()
+        for slow in list(self._causes):
+            self.ease(slow)
+
+    def _look(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for slow, cause in list(self._causes.items()):
+            if not slow.is_pressed:
+                self.ease(slow)
+            elif slow.progress != cause.progress:
+                cause.progress, cause.since = slow.progress, now
+            elif now - cause.since > HELD_UP and not cause.given_up:
+                log.warning(
+                    "a %s has not moved for %g s: what it has no room for is lost from now on, and counted",
+                    type(slow).__name__.lower(),
+                    HELD_UP,
+                )
+                cause.given_up = True
+                self._let_go(cause)
+        waiting = any(not cause.given_up for cause in self._causes.values())
+        self._looking = asyncio.get_running_loop().call_later(LOOK, self._look) if waiting else None
+
+    def _let_go(self, cause: _Cause) -> None:
+        held, cause.held = cause.held, {}
+        others = {connection for other in self._causes.values() for connection in other.held}
         for connection in held:
-            connection.go_on()
+            if connection not in others:
+                connection.go_on()

@@ -17,6 +17,7 @@ class Readers:
     def __init__(self) -> None:
         self.by_topic: dict[int, list[Subscription]] = {}
         self._emptied = asyncio.Event()  # somebody has read something, or is gone
+        self._lost = 0  # events that subscriptions had no room for which are no more
 
     def add(self, subscription: Subscription) -> list[int]:
         """One more; topics of which more is wanted than before."""
@@ -30,6 +31,7 @@ class Readers:
     def remove(self, subscription: Subscription) -> list[int]:
         """One less; topics of which less is wanted than before."""
         changed = []
+        self._lost += subscription.dropped
         for topic in subscription.topics:
             before, known = self.wanted(topic), self.by_topic.get(topic, [])
             if subscription in known:
@@ -38,6 +40,12 @@ class Readers:
                 self.by_topic.pop(topic, None)
             changed += [topic] if self.wanted(topic) != before else []
         return changed
+
+    @property
+    def unread(self) -> int:
+        """Events that subscriptions had no room for."""
+        there = {id(each): each.dropped for readers in self.by_topic.values() for each in readers}
+        return self._lost + sum(there.values())
 
     def wanted(self, topic: int) -> tuple[Filter, ...] | None:
         """What is wanted of a topic: what matches one of these, all if there are none; None: nothing."""
@@ -59,13 +67,16 @@ class Readers:
 
     def hand_out(self, event: contract.Event, said: Said, hops: int, first: int = 0) -> None:
         """Give an event, and all that it says, to everybody who reads one of its topics, once; `first` is the place of the first thing."""
+        told = contract.Event(
+            event.id, event.publisher, event.topics, b"", event.content
+        )  # its payload need not be kept
         for reader in self._reading(event.topics):
             wanted = not reader.filters or is_wanted(dict(event.content), reader.filters)
             if wanted and (not reader.signed or is_signed(event)):
                 names = reader.names(event.topics)
                 for place, each in enumerate(said, first):
                     if each is not None:
-                        reader.put(Event(event, each, hops, names, place))
+                        reader.put(Event(told, each, hops, names, place))
 
     def _reading(self, topics: tuple[int, ...]) -> Collection[Subscription]:
         """Whoever reads one of these, once."""
@@ -81,9 +92,9 @@ class Readers:
                     return True
         return False
 
-    def is_pressed(self, topics: Iterable[int] | None = None) -> bool:
-        """Whether somebody who reads one of these, or anything at all, has so much to read that others have to wait."""
-        return any(each.is_pressed for topic in topics or self.by_topic for each in self.by_topic.get(topic, ()))
+    def pressed(self, topics: tuple[int, ...]) -> list[Subscription]:
+        """Who reads one of these, and has so much to read that others have to wait."""
+        return [each for each in self._reading(topics) if each.is_pressed]
 
     def wake(self) -> None:
         """Somebody has read something, or there is nothing to wait for any more."""

@@ -96,6 +96,7 @@ class Subscription:
         self._waiting: deque[Event] = deque()
         self._bytes = 0  # that they take
         self.is_pressed = False  # whether those from whom events come have to wait
+        self.progress = 0  # events read
         self._news = asyncio.Event()
         self._failed = False
         self._closed = False
@@ -158,6 +159,7 @@ class Subscription:
 
     def _next(self) -> Event:
         event = self._waiting.popleft()
+        self.progress += 1
         self._bytes -= len(event.payload) + EVENT_BYTES
         return event
 

@@ -95,6 +95,8 @@ class Transport:
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
+        self.lagging: Callable[[Connection], None] = lambda _: None  # a neighbour does not keep up
+        self.caught_up: Callable[[Connection], None] = lambda _: None  # it does again, or is gone
         self.limits = Limits((bounds or Bounds()).fitting(_descriptors()))
         self._calling = asyncio.Semaphore(MOST_CALLING)
         self._pace = Bucket(CALLS, asyncio.get_running_loop().time())  # of calls
@@ -170,8 +172,7 @@ class Transport:
     async def close(self) -> None:
         """End everything. Whoever still has a link is told that this node leaves."""
         self._closed = True
-        if self._door is not None:
-            self._door.close()
+        ending = self._door.close() if self._door is not None else []
         for call in list(self.calls.values()):
             call.hang_up()
         for connection in list(self.strangers):
@@ -181,7 +182,7 @@ class Transport:
         await asyncio.gather(*(connection.gone.wait() for connection in self.closing))
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*ending, *self._tasks, return_exceptions=True)
 
     # What connections tell (`connection.Owner`)
 
@@ -227,6 +228,11 @@ class Transport:
     def eased(self, connection: Connection) -> None:
         """Little does again."""
         self.slow.pop(connection, None)
+        self.caught_up(connection)
+
+    def lagged(self, connection: Connection) -> None:
+        """So much waits that who sends it here has to wait."""
+        self.lagging(connection)
 
     def ended(self, connection: Connection, ending: Ending) -> None:
         """A connection is no more."""

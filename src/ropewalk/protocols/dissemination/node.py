@@ -32,7 +32,7 @@ from ropewalk.protocols.dissemination.settings import (
     Settings,
 )
 from ropewalk.protocols.dissemination.trees import Trees
-from ropewalk.protocols.reached import Reached
+from ropewalk.protocols.reached import UNSOUND, Reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,8 @@ class Node:
         """An event of somebody else's, which came on no link of a topic."""
         push = Push(inject.event, (), 1, not inject.lead, inject.age)
         if self.knows(inject.event.id) or not self._is_sound(push):
+            if not self.knows(inject.event.id):
+                self.reached.note(UNSOUND)
             return []
         return self._accept(inject.event, None, push, now)
 
@@ -232,7 +234,8 @@ class Node:
     def _pushed(self, sender: Contact, push: Push, now: float) -> list[Effect]:
         event = push.event
         if not self._is_sound(push) or push.hops < 1:
-            return []  # nobody who keeps the rules sends this
+            self.reached.note(UNSOUND)
+            return []
         if not self.knows(event.id):
             return self._accept(event, sender, push, now)
         kept = self.kept.get(event.id)

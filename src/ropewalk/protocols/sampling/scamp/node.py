@@ -123,7 +123,9 @@ ALTERNATIVES = 3  # ours: the paper names one, and the link is lost whenever tha
 class Node:
     """SCAMP for one topic at one node, on the view that link management fills."""
 
-    __slots__ = ("asked", "checks", "in_vain", "known", "lonely", "me", "overlay", "seed", "seen", "settings")
+    __slots__ = (
+        "asked", "checks", "found", "in_vain", "known", "lonely", "me", "overlay", "seed", "seen", "settings", "sought",
+    )  # fmt: skip
 
     def __init__(self, me: Contact, overlay: Overlay, settings: Settings, seed: int) -> None:
         self.me, self.overlay, self.settings, self.seed = me, overlay, settings, seed
@@ -131,6 +133,9 @@ class Node:
         self.lonely = 0  # periods for which nobody has held it
         self.in_vain = 0  # how often in a row it has asked anew, at most MOST_IN_VAIN
         self.checks = 0  # periods so far
+        self.found = self.sought = (
+            0  # neighbours when it last knew nobody else, and for how many periods they have been as many
+        )
         self.known: dict[Contact, int] = {}  # a sample of all that were ever held, at most KNOWN; how often each failed
         self.seen: dict[tuple[int, int], int] = {}  # (newcomer, number) -> how often it passed; at most MOST_REQUESTS
 
@@ -197,7 +202,8 @@ class Node:
         """
         view = [contact for contact in self.overlay.view.contacts if contact.id != ask.newcomer.id]
         if not view:
-            return [Grow(ask.newcomer)] if ask.newcomer.id != self.me.id else []
+            held = ask.newcomer.id == self.me.id or self.overlay.has(ask.newcomer.id)
+            return [] if held else [Grow(ask.newcomer)]
         targets = [] if ask.again else list(view)
         for copy in range(AGAIN if ask.again else self.settings.copies):
             drawn = chance(self.seed, "copy", ask.topic, self.me.id, ask.newcomer.id, ask.number, copy)
@@ -294,9 +300,16 @@ class Node:
         drawn = sorted(
             others or around.values(), key=lambda each: chance(self.seed, "fill", topic, me, self.checks, each.id)
         )
-        if not others:
-            return self._ask(drawn[0], now, again=True) if drawn else []
-        return [Grow(contact) for contact in drawn[: min(lacking, AT_A_TIME)]]
+        if others:
+            view = self.overlay.view
+            places = view.size - len(view.contacts) - len(self.overlay.coming)
+            chosen = drawn[: min(lacking, AT_A_TIME)]
+            return [Offer((each,)) if place < places else Grow(each) for place, each in enumerate(chosen)]
+        # all that it knows are around it, and there may be no others: the more often that was so, the more seldom it asks
+        if len(around) != self.found:
+            self.found, self.sought = len(around), 0
+        self.sought += 1
+        return self._ask(drawn[0], now, again=True) if drawn and self.sought & (self.sought - 1) == 0 else []
 
     def _explore(self) -> list[Effect | Request]:
         """Ours: what came apart cannot know it, and grows together when a walk begins on the other side."""

@@ -9,12 +9,11 @@ from networks.world import Links, World
 from ropewalk import Node, Options, Subscription
 from ropewalk.engines.live.identity import topic_of
 
-# Settings besides the usual ones. Fan-outs are not among them: SCAMP makes views by itself, and heeds only how sure it is to be.
-VARIANTS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, Any]] = {  # besides the usual settings
     "ropewalk": {},
     "ropewalk-pair": {"weight": "pair"},  # whom two prefer is the same for both: fewer connections, and hubs
     "ropewalk-sparse": {"connectivity": 0.9},
-    "ropewalk-pair-sparse": {"weight": "pair", "connectivity": 0.9},
+    "ropewalk-printed": {"fanout": "printed", "connectivity": 0.999},  # as they were set before there was a floor
 }
 
 

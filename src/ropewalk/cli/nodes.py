@@ -45,7 +45,7 @@ def of_nodes(command: Command) -> Command:
             click.option("--sign/--no-sign", default=None, help="Sign what it publishes.  [default: off]"),
             click.option("--protocol", metavar="NAME", help=f"How nodes find each other, the same at all of them: {', '.join(ON_SOCKETS)}.  [default: {NAME}]"),
             click.option("--space", metavar="SPACE", help="With kato: how what events say is cut into cells, the same at all of them: stock:64,price:0:100:16."),
-            click.option("--heartbeat", type=float, help="Seconds within which it says twice that it lives.  [default: 1]"),
+            click.option("--heartbeat", type=float, help="Seconds within which it says that it lives.  [default: 1]"),
             click.option("--period", type=float, help=f"Seconds from one walk, or heartbeat on rings, to the next.  [default: {LIVE.period:g}]"),
             click.option("--config", type=FILE, help="A TOML file that says all of this; what is given besides counts more."),
             options.debug,

@@ -29,7 +29,7 @@ T = TypeVar("T")
 Drawn = Annotated[bytes, Meta(min_length=NONCE, max_length=NONCE)]
 Text = Annotated[str, Meta(max_length=MOST_TEXT)]
 Shown = Annotated[bytes, Meta(max_length=64)]
-HEARTBEAT = 1.0  # ours, seconds: whoever has said nothing else for half of that says that it lives
+HEARTBEAT = 1.0  # ours, seconds: whoever has said nothing else for as long says that it lives
 LONGEST_HEARTBEAT = 60.0  # ours, seconds
 Heartbeat = Annotated[float, Meta(gt=0.0, le=LONGEST_HEARTBEAT)]
 

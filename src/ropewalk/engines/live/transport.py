@@ -28,6 +28,7 @@ from ropewalk.protocols.contract import Cause, Contact, Message
 from ropewalk.protocols.rates import Bucket
 
 FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
+SILENT = 0.75  # ours, heartbeats: whoever has said nothing for so long says that it lives, at the next look, of which there are two in each
 UNANSWERED = 5.0  # ours, seconds: how long a call may take, with all handshakes
 MOST_CALLING = (
     16  # ours: calls at a time, the others wait for their turn: handshakes are dear, and a crowd of them times out
@@ -419,7 +420,7 @@ class Transport:
             elif now - connection.heard_at > FROZEN * self._beats(connection):
                 connection.abort(Ending("failed", "frozen"))
                 continue
-            if now - connection.said_at >= self.heartbeat / 2:
+            if now - connection.said_at >= SILENT * self.heartbeat:
                 connection.ping()
 
     def _beats(self, connection: Connection) -> float:

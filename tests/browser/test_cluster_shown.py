@@ -11,7 +11,7 @@ from browsing import ROPEWALK, Looking, Process
 from waiting import wait_until
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_a_cluster_is_shown_while_it_runs_and_replayed_afterwards(browser: Browser, tmp_path: Path) -> None:
     town, rec = tmp_path / "town", tmp_path / "rec"

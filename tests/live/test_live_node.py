@@ -271,7 +271,7 @@ async def test_a_reader_that_goes_on_reading_is_waited_for_however_slow_it_is(mo
         await publish_apart(a, payloads, ["sport"])  # which nobody reads
         await eventually(lambda: b.pressure is not None and b.pressure.has_given_up(never))
         publishing = asyncio.create_task(publish_apart(a, payloads, ["news"]))
-        got = []
+        got: list[bytes] = []
         while len(got) < len(payloads):
             got.append((await anext(steady)).payload)
             await asyncio.sleep(0.01)

@@ -4,12 +4,14 @@ import math
 import statistics
 from dataclasses import replace
 from random import Random
+from typing import cast
 
 import pytest
 
 from ropewalk.engines.sim.invariants.connected import weak_components
 from ropewalk.engines.sim.network import Latency, Partition, Rule, Window
 from ropewalk.engines.sim.population import Act
+from ropewalk.protocols.sampling.scamp.node import Node as Scamp
 from ropewalk.protocols.sampling.scamp.node import Settings as ScampSettings
 from scamp_printed import Printed
 from towns import PERIOD, TIMED, Town, members
@@ -77,7 +79,7 @@ def test_where_links_are_used_both_ways_nobody_has_few_neighbours(nodes: int) ->
 def test_where_there_are_too_few_to_have_so_many_nobody_goes_on_asking(nodes: int) -> None:
     """The longer in vain, the more seldom; and views do not grow for it."""
     town = overlay(nodes, rounds=64, fanout="two-way")
-    managers = [town.population.stan(node).topics[1].manager for node in town.ids]
+    managers = [cast(Scamp, town.population.stan(node).topics[1].manager) for node in town.ids]
     town.simulator.run(32 * PERIOD)
     asked = sum(manager.asked for manager in managers)
     town.simulator.run(64 * PERIOD)

@@ -42,9 +42,7 @@ MUTANTS = [
     Mutant(dissemination.Node, "_pushed", "if not self.knows(event.id):", "if True:", "at most once"),
     Mutant(dissemination.Node, "inject", "self.knows(inject.event.id) or", "", "at most once"),
     Mutant(dissemination.Node, "_around", "in event.topics:", "in event.topics[:1]:", "everybody gets it"),
-    Mutant(
-        Asking, "_want", "return [SetTimer(self.settings.patience, Ask(event, 0))]", "return []", "everybody gets it"
-    ),
+    Mutant(Asking, "_want", "return [SetTimer(patience, Ask(event, 0))]", "return []", "everybody gets it"),
     Mutant(Asking, "_ask", "tuple(grafted))), again]", "tuple(grafted)))]", "everybody gets it"),
     Mutant(
         dissemination.Node, "_spread", "_passed_on(kept, topics,", "_passed_on(kept, event.topics,", "no disclosure"
@@ -67,8 +65,20 @@ MUTANTS = [
     Mutant(Asking, "_add", "if len(wanted.advertisers) < MOST_ADVERTISERS:", "if True:", "caches bounded"),
     Mutant(Asking, "_want", "len(self.wanted) >= MOST_WANTED or", "", "caches bounded"),
     Mutant(dissemination.Node, "_remember", "if len(self.seen) > MOST_SEEN:", "if False:", "caches bounded"),
-    Mutant(Trees, "tidy", "self.missed.items() if topic in followed", "self.missed.items()", "caches bounded"),
-    Mutant(Trees, "tidy", "for node in nodes if node in followed[topic]", "for node in nodes", "caches bounded"),
+    Mutant(
+        Trees,
+        "tidy",
+        "self.missed.items() if self.neighbours(topic) is not None",
+        "self.missed.items()",
+        "caches bounded",
+    ),
+    Mutant(
+        Trees,
+        "_keep",
+        "for node in self.eager[topic] if node in near",
+        "for node in self.eager[topic]",
+        "caches bounded",
+    ),
     Mutant(
         dissemination.Node,
         "tidy",
@@ -176,7 +186,7 @@ def troubles(followed: dict[int, list[int]], events: list[Act]) -> list[Act]:
                 acts += [Act(begin, node, "crash"), Act(begin + PERIOD / 2, node, "restart")]
             case 1:
                 others = [each for each in events if each.event and each.event.topics == (topic,) and each.node != node]
-                soon = min(each.at for each in others if each.at > begin) + 0.06 + 0.01 * place
+                soon = min(each.at for each in others if each.at > begin) + 0.01 * place
                 acts += [Act(soon, node, "unsubscribe", topic), Act(soon + 2 * PERIOD, node, "subscribe", topic)]
             case _:
                 acts += [Act(1.0, node, "leave"), Act(begin, node, "join")]

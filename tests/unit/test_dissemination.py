@@ -76,6 +76,37 @@ def test_and_after_some_patience_where_there_is_a_tree() -> None:
     assert sent(machine.fire(Ask(EVENT, 0), 2.0), Want) == {A: Want((EVENT,), ())}
 
 
+def wait_for(effects: list[Effect]) -> float:
+    (timer,) = [each for each in effects if isinstance(each, SetTimer)]
+    return timer.delay
+
+
+def test_where_a_link_of_the_tree_has_gone_the_next_event_is_asked_for_soon_and_mends_it() -> None:
+    around = {TOPIC: {each.id: each for each in (A, B, D)}}
+    machine = Node(SETTINGS, around.get)
+    for number, contact in enumerate((A, B), 1):
+        machine.receive(contact, push(number=number), 0.0)
+    del around[TOPIC][A.id]
+    assert wait_for(machine.receive(D, Have(((EVENT, (TOPIC,)),)), 1.0)) == SETTINGS.doubt
+    assert sent(machine.fire(Ask(EVENT, 0), 1.1), Want) == {D: Want((EVENT,), (TOPIC,))}
+    machine.receive(D, push(asked=True), 1.2)
+    assert wait_for(machine.receive(D, Have(((EVENT + 1, (TOPIC,)),)), 2.0)) == SETTINGS.patience
+
+
+def test_a_tree_that_lost_a_link_and_misses_nothing_is_trusted_again() -> None:
+    around = {TOPIC: {each.id: each for each in (A, B, D)}}
+    machine = Node(SETTINGS, around.get)
+    for number, contact in enumerate((A, B), 1):
+        machine.receive(contact, push(number=number), 0.0)
+    del around[TOPIC][A.id]
+    machine.tidy(10.0)
+    assert wait_for(machine.receive(D, Have(((EVENT, (TOPIC,)),)), 11.0)) == SETTINGS.doubt
+    machine.receive(B, push(), 11.05)
+    for periods in range(2, 4):
+        machine.tidy(10.0 * periods)
+    assert wait_for(machine.receive(D, Have(((EVENT + 1, (TOPIC,)),)), 31.0)) == SETTINGS.patience
+
+
 def test_what_comes_a_second_time_over_an_eager_link_makes_it_lazy() -> None:
     machine = node()
     assert isinstance(machine.receive(A, push(), 0.0)[0], Deliver)

@@ -1,7 +1,7 @@
 """Events that are advertised and have not come: when they are asked for, and whom.
 
-Where a tree stands, an event is given some time to come by itself. Then its advertisers are asked one after the other, the
-latest first: those before it may have been asked in vain.
+Where a tree stands, an event is given some time to come by itself; less, if it may have come apart. Then its advertisers are asked
+one after the other, the latest first: those before it may have been asked in vain.
 """
 
 from dataclasses import dataclass, field
@@ -89,7 +89,8 @@ class Asking:
         self.wanted[event] = Wanted(sender.id, dict.fromkeys(shared), {sender.id: sender}, alone)
         if alone or not self.trees.stand(shared):
             return self._ask(event)
-        return [SetTimer(self.settings.patience, Ask(event, 0))]
+        patience = self.settings.doubt if self.trees.may_be_apart(shared) else self.settings.patience
+        return [SetTimer(patience, Ask(event, 0))]
 
     def _add(self, wanted: Wanted, sender: Contact) -> None:
         """One advertiser more; it is the next to be asked."""

@@ -1,28 +1,42 @@
 """Over which links events come by themselves: for each topic apart, a tree as long as all is well.
 
 After Plumtree (Leitao, Pereira, Rodrigues, "Epidemic broadcast trees"): a link that brings what came already is lazy from then
-on, one that had to be asked becomes eager. Ours: links start lazy, and one late event changes nothing. See `node`.
+on, one that had to be asked becomes eager. Ours: links start lazy, and one late event changes nothing. But where an eager link
+has gone, the tree may have come apart there: the next event that does not come by itself mends it. See `node`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from ropewalk.protocols.contract import Contact
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
+
+DOUBTED = (
+    2  # ours: how often old things are forgotten until a tree that lost a link is trusted again: a period at least
+)
 
 
 class Trees:
     """The links of one node that are eager."""
 
-    __slots__ = ("eager", "missed", "misses", "neighbours")
+    __slots__ = ("doubted", "eager", "missed", "misses", "neighbours")
 
     def __init__(self, misses: int, neighbours: NeighboursOn) -> None:
         self.misses, self.neighbours = misses, neighbours
         self.eager: dict[int, dict[int, None]] = {}  # topic -> to whom events go without being asked for
         self.missed: dict[int, int] = {}  # topic -> events in a row that had to be asked for
+        self.doubted: dict[int, int] = {}  # topic whose tree has lost a link here -> until then, see DOUBTED
 
     def stand(self, topics: Iterable[int]) -> bool:
         """Whether an event on these may come by itself."""
         return any(self.eager.get(topic) for topic in topics)
+
+    def may_be_apart(self, topics: Iterable[int]) -> bool:
+        """Whether a link has gone over which an event on these might have come."""
+        for topic in topics:
+            near = self.neighbours(topic) or {}
+            if any(node not in near for node in self.eager.get(topic, ())):
+                self._keep(topic, near)
+        return any(topic in self.doubted for topic in topics)
 
     def targets(self, followed: dict[int, dict[int, Contact]], shown: dict[int, None]) -> Around:
         """To whom an event goes without being asked for, and on which topics."""
@@ -59,23 +73,29 @@ class Trees:
         for topic in topics:
             if missed:
                 self.missed[topic] = self.missed.get(topic, 0) + 1
-            if not self.eager.get(topic) or self.missed.get(topic, 0) >= self.misses:
+            if not self.eager.get(topic) or self.missed.get(topic, 0) >= self.misses or topic in self.doubted:
                 self._grow(topic, node)
                 self.missed[topic] = 0
+                self.doubted.pop(topic, None)
                 grafted.append(topic)
         return grafted
 
     def tidy(self) -> None:
         """Forget topics and neighbours of the past."""
-        followed = {
-            topic: there for topic in (*self.eager, *self.missed) if (there := self.neighbours(topic)) is not None
-        }
-        self.missed = {topic: times for topic, times in self.missed.items() if topic in followed}
-        self.eager = {
-            topic: {node: None for node in nodes if node in followed[topic]}
-            for topic, nodes in self.eager.items()
-            if topic in followed
-        }
+        self.doubted = {topic: left - 1 for topic, left in self.doubted.items() if left > 1}
+        for topic in [*self.eager]:
+            near = self.neighbours(topic)
+            if near is None:
+                del self.eager[topic]
+            elif any(node not in near for node in self.eager[topic]):
+                self._keep(topic, near)
+        self.missed = {topic: times for topic, times in self.missed.items() if self.neighbours(topic) is not None}
+        self.doubted = {topic: left for topic, left in self.doubted.items() if self.neighbours(topic) is not None}
+
+    def _keep(self, topic: int, near: Container[int]) -> None:
+        """Some that were eager are neighbours no more."""
+        self.eager[topic] = {node: None for node in self.eager[topic] if node in near}
+        self.doubted[topic] = DOUBTED
 
     def _grow(self, topic: int, node: int) -> None:
         self.eager.setdefault(topic, {})[node] = None

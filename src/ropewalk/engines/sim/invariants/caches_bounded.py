@@ -69,12 +69,10 @@ def of_events(events: Events) -> Iterator[Count]:
 
 
 def _of_the_past(events: Events, around: Neighbours) -> Iterator[Count]:
-    yield (
-        "topics that are no longer followed",
-        len((events.trees.eager.keys() | events.trees.missed.keys()) - around.keys()),
-        0,
-    )
-    for topic, nodes in events.trees.eager.items():
+    trees = events.trees
+    known = trees.eager.keys() | trees.missed.keys() | trees.doubted.keys()
+    yield "topics that are no longer followed", len(known - around.keys()), 0
+    for topic, nodes in trees.eager.items():
         yield f"nodes that are no neighbours on {topic}", len(nodes.keys() - around[topic].keys()), 0
     for event, kept in events.kept.items():
         near = {node for topic in kept.event.topics for node in around.get(topic, ())}

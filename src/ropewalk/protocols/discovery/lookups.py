@@ -31,6 +31,7 @@ class Lookup:
     me: int
     settings: Settings
     members: bool  # whether members are sought, or only the closest
+    width: int  # how many of the closest are to answer
     thorough: bool = False  # whether all of the closest are asked, however many members are named
     candidates: dict[int, Candidate] = field(default_factory=dict)  # at most MOST_ASKED, and MOST_KNOWN that are new
     claims: dict[int, tuple[Contact, ...]] = field(default_factory=dict)  # who has answered -> whom it names a member
@@ -133,7 +134,7 @@ class Lookup:
 
     def _closest(self) -> list[Candidate]:
         there = [candidate for candidate in self.candidates.values() if candidate.state != "failed"]
-        return sorted(there, key=self._rank)[: self.settings.bucket]
+        return sorted(there, key=self._rank)[: self.width]
 
     def _rank(self, candidate: Candidate) -> tuple[bool, int]:
         misleading = candidate.state == "new" and self.misled.get(candidate.namer, 0) >= MISLED

@@ -261,8 +261,10 @@ class Node:
     def _begin(self, job: Job, now: float) -> list[Effect]:
         purpose, topic = job
         target = self._target(job)
+        # where a contact is left the closest few count, and one to spare; whoever else answers would be asked for nothing
+        width = min(self.settings.replicas + 1, self.settings.bucket) if purpose == "serve" else self.settings.bucket
         lookup = self.running[job] = Lookup(
-            target, self.me.id, self.settings, members=purpose == "seek", thorough=topic in self.misled
+            target, self.me.id, self.settings, purpose == "seek", width, thorough=topic in self.misled
         )
         if purpose == "serve" and self.served[topic].stays(self.settings.replicas):
             lookup.over = True

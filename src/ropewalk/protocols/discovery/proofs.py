@@ -65,22 +65,22 @@ class Proofs:
         """Have them show that they know a topic.
 
         Those who do will be in `checked`, once, as soon as `enough` have or nobody is left to wait for, in the order in which
-        they are named here. Whoever was asked in vain before comes last. While some are at it, nobody more is asked: what
-        comes of it is for whoever wants to know.
+        they are asked: whoever is linked first, whoever was asked in vain before last. While some are at it, nobody more is
+        asked: what comes of it is for whoever wants to know.
         """
         label = tag(topic, self.secret)
         if label in self.trials:
             return []
         self.turn += 1
         trial = self.trials[label] = Trial(topic, self.turn, now)
-        for contact in sorted(contacts, key=lambda contact: self.is_doubted(topic, contact)):
+        for contact in sorted(
+            contacts, key=lambda contact: (self.is_doubted(topic, contact), not self.links.is_up(contact.id))
+        ):
             if contact.id in trial.named or len(trial.named) < MOST_TRIED:
                 trial.named.setdefault(contact.id, []).append(contact)
         trial.open = dict.fromkeys(trial.named, 0)
-        if self._ended(label, trial):
-            return []
-        effects: list[Effect] = [SetTimer(self.settings.patience, Unproven(label, self.turn, last=False))]
-        return effects + self._ask_all(trial, now)
+        asked = self._go_on(label, trial, now)
+        return [SetTimer(self.settings.patience, Unproven(label, self.turn, last=False)), *asked] if asked else []
 
     def is_doubted(self, topic: int, contact: Contact) -> bool:
         """Whether it was asked in vain before."""
@@ -91,8 +91,7 @@ class Proofs:
         if not is_sound(message):
             return []
         if isinstance(message, Proven):
-            self._answered(sender, message)
-            return []
+            return self._answered(sender, message, now)
         topic = self.served.get(message.tag)
         knows = topic is not None and message.proof == proof(topic, sender.id, self.me.id, self.secret)
         if topic is not None and knows:
@@ -108,8 +107,7 @@ class Proofs:
         if timer.last or trial.sound:
             for node in list(trial.open):
                 self._doubt(trial, node)
-            self._ended(timer.tag, trial)
-            return []
+            return self._go_on(timer.tag, trial, now)
         effects: list[Effect] = [SetTimer(self.settings.patience, Unproven(timer.tag, timer.turn, last=True))]
         return effects + self._ask_all(trial, now)
 
@@ -124,12 +122,19 @@ class Proofs:
                 effects += self._ask(trial, contact.id, now)
             else:
                 self._doubt(trial, contact.id)
-                self._ended(label, trial)
+                effects += self._go_on(label, trial, now)
         return effects
 
     def _ask_all(self, trial: Trial, now: float) -> list[Effect]:
         """Those who have yet to answer, and were not asked often enough."""
         nodes = [node for node, tries in trial.open.items() if tries < TRIES]
+        return [effect for node in nodes for effect in self._ask(trial, node, now)]
+
+    def _ask_some(self, trial: Trial, now: float) -> list[Effect]:
+        """As many at a time as would be enough, and one that may fail: each is a link to open."""
+        asked = sum(tries > 0 for tries in trial.open.values())
+        count = self.settings.enough + 1 - len(trial.sound) - asked
+        nodes = [node for node, tries in trial.open.items() if not tries][: max(0, count)]
         return [effect for node in nodes for effect in self._ask(trial, node, now)]
 
     def _ask(self, trial: Trial, node: int, now: float) -> list[Effect]:
@@ -139,17 +144,17 @@ class Proofs:
         shown = proof(trial.topic, self.me.id, node, self.secret)
         return self.links.post(contact, Prove(tag(trial.topic, self.secret), trial.turn, shown), now)
 
-    def _answered(self, sender: Contact, answer: Proven) -> None:
+    def _answered(self, sender: Contact, answer: Proven, now: float) -> list[Effect]:
         trial = self.trials.get(answer.tag)
         if trial is None or trial.turn != answer.turn or sender.id not in trial.open:
-            return
+            return []
         if answer.proof == proof(trial.topic, sender.id, self.me.id, self.secret):
             del trial.open[sender.id]
             trial.sound[sender.id] = sender
             self.doubted.pop((trial.topic, sender.id), None)
         else:
             self._doubt(trial, sender.id)
-        self._ended(answer.tag, trial)
+        return self._go_on(answer.tag, trial, now)
 
     def _doubt(self, trial: Trial, node: int) -> None:
         """It has not shown it."""
@@ -159,10 +164,10 @@ class Proofs:
             self.links.reached.note("members in doubt")
             del self.doubted[next(iter(self.doubted))]
 
-    def _ended(self, label: int, trial: Trial) -> bool:
-        """If enough are sound, or nobody is left to wait for."""
+    def _go_on(self, label: int, trial: Trial, now: float) -> list[Effect]:
+        """It ends if enough are sound, or nobody is left to wait for; else some more are asked, if some have failed."""
         if trial.open and len(trial.sound) < self.settings.enough:
-            return False
+            return self._ask_some(trial, now)
         del self.trials[label]
         self.checked.append((trial.topic, tuple(trial.sound[node] for node in trial.named if node in trial.sound)))
-        return True
+        return []

@@ -101,8 +101,10 @@ class Pair:
         least, a_second, tried = min(TRIED // self.readers, most), 0.0, []
         found = await self._stream(size, least)
         for _ in range(SLOWER):
-            for _ in range(LONGER):
-                if found["lost"] or found["events"] >= most or found["seconds"] >= seconds / 2:
+            for turn in range(
+                LONGER
+            ):  # once at least: the first run may have waited for what is only there from then on
+                if found["lost"] or (turn and (found["events"] >= most or found["seconds"] >= seconds / 2)):
                     break
                 wanted = max(least, min(int(found["deliveries_per_s"] / self.readers * seconds), most))
                 found = await self._stream(size, wanted, a_second)

@@ -24,6 +24,7 @@ FAILED_ONCE = {
     17: "liars name those who do not follow",
     25: "a publisher that no longer follows, and has nobody to ask, is told so",
     29: "liars name those who do not follow",
+    40: "questions that wait for a link that somebody else has opened are given up in time",
     63: "a publisher that no longer follows, and has nobody to ask, is told so",
     91: "whoever advertises an event second may share another of its topics than the first",
     137: "discovery names for a lease who has followed before",

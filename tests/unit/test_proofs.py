@@ -254,3 +254,26 @@ def test_an_answer_that_nobody_who_keeps_the_rules_gives_is_none(shown: Any) -> 
     question = tried(seeker, A)[A]
     assert seeker.receive(A, Proven(question.tag, question.turn, shown), 0.0) == []
     assert A.id in seeker.trials[question.tag].open
+
+
+def test_only_as_many_are_asked_at_a_time_as_would_do_and_one_more() -> None:
+    seeker, others = proofs(), [Contact(number) for number in range(1, 9)]
+    first = tried(seeker, *others)
+    assert list(first) == others[:4]
+    denied = Proven(first[others[0]].tag, first[others[0]].turn, 0)
+    assert list(asked(seeker.receive(others[0], denied, 0.1))) == [others[4]]
+
+
+def test_who_is_linked_is_asked_first() -> None:
+    seeker, others = proofs(), [Contact(number) for number in range(1, 9)]
+    seeker.links.came_up(others[7], 0.0)
+    assert list(tried(seeker, *others))[0] == others[7]
+
+
+def test_a_trial_ends_in_time_though_its_questions_wait_for_a_link() -> None:
+    seeker = Proofs(ME, Settings(), Links(), b"")
+    seeker.links.seek(A, 0.0)  # it is coming up: nothing is to be done for it
+    (timer,) = [effect.timer for effect in seeker.check(TOPIC, [A], 0.0) if isinstance(effect, SetTimer)]
+    (again,) = [effect.timer for effect in seeker.fire(timer, 2.0) if isinstance(effect, SetTimer)]
+    seeker.fire(again, 4.0)
+    assert seeker.checked == [(TOPIC, ())]

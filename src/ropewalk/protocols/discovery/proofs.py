@@ -80,7 +80,9 @@ class Proofs:
                 trial.named.setdefault(contact.id, []).append(contact)
         trial.open = dict.fromkeys(trial.named, 0)
         asked = self._go_on(label, trial, now)
-        return [SetTimer(self.settings.patience, Unproven(label, self.turn, last=False)), *asked] if asked else []
+        if label not in self.trials:
+            return asked
+        return [SetTimer(self.settings.patience, Unproven(label, self.turn, last=False)), *asked]
 
     def is_doubted(self, topic: int, contact: Contact) -> bool:
         """Whether it was asked in vain before."""

@@ -267,7 +267,7 @@ def test_only_as_many_are_asked_at_a_time_as_would_do_and_one_more() -> None:
 def test_who_is_linked_is_asked_first() -> None:
     seeker, others = proofs(), [Contact(number) for number in range(1, 9)]
     seeker.links.came_up(others[7], 0.0)
-    assert list(tried(seeker, *others))[0] == others[7]
+    assert next(iter(tried(seeker, *others))) == others[7]
 
 
 def test_a_trial_ends_in_time_though_its_questions_wait_for_a_link() -> None:

@@ -153,6 +153,15 @@ async def test_what_is_on_other_topics_or_too_large_travels_by_itself_and_in_ord
 
 
 @alive
+@pytest.mark.parametrize(("size", "together"), [(10, 128), (1000, 12)])
+async def test_what_is_published_without_a_pause_travels_in_parcels_that_are_full(size: int, together: int) -> None:
+    async with Node() as node:
+        node.subscribe("news", when_full="drop-oldest", buffer=1)
+        names = [await node.publish(bytes(size), ["news"]) for _ in range(10 * together)]
+        assert len({name.partition(".")[0] for name in names}) == 10
+
+
+@alive
 async def test_what_is_published_just_before_leaving_or_following_no_longer_still_goes() -> None:
     async with AsyncExitStack() as stack:
         a, b = await network(stack, 2)

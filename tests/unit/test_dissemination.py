@@ -116,6 +116,15 @@ def test_what_comes_a_second_time_over_an_eager_link_makes_it_lazy() -> None:
     assert sent(machine.publish(event(number=2), 1.0), Push).keys() == {A}
 
 
+def test_of_two_links_that_each_bring_something_first_one_stays_eager() -> None:
+    machine = node()
+    machine.receive(A, push(number=1), 0.0)
+    machine.receive(B, push(number=2), 0.0)
+    assert sent(machine.receive(B, push(number=1), 0.1), Spare) == {B: Spare((1,), (TOPIC,))}
+    assert sent(machine.receive(A, push(number=2), 0.1), Spare) == {}
+    assert sent(machine.publish(event(number=3), 1.0), Push).keys() == {A}
+
+
 def test_an_answer_to_a_question_makes_nothing_lazy() -> None:
     machine = node()
     machine.receive(A, push(), 0.0)

@@ -35,7 +35,7 @@ class Outgoing:
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
         self._together: list[bytes] = []  # what was said in this turn of the loop
         self._bytes = 0  # in there
-        self.full = False  # whether the last that was said had to go before the turn was over: it is time for others to have one
+        self.full = False  # whether as much was said in this turn as goes together: it is time for others to have one
         self._open = Event(0, identity.id, (), b"")  # what it will be, but for the payload
 
     def event(self, topics: tuple[int, ...], payload: bytes, content: Content = ()) -> Event:
@@ -52,13 +52,16 @@ class Outgoing:
         if place and (self._open.topics != topics or self._bytes + size > TOGETHER_BYTES or place >= MOST_TOGETHER):
             self.flush()
             place = 0
-            self.full = True
         if not place:
             self._open, self._bytes = Event(self._drawn(), self.identity.id, topics, b""), 0
             asyncio.get_running_loop().call_soon(self.flush)
         self._together.append(payload)
         self._bytes += size
-        return self._open, place
+        event = self._open
+        if self._bytes + size > TOGETHER_BYTES or place + 1 >= MOST_TOGETHER:  # one more like it would not fit in
+            self.flush()
+            self.full = True
+        return event, place
 
     def flush(self) -> None:
         """Say what has come together."""

@@ -61,6 +61,7 @@ class Kept:
     hops: int
     at: float  # when it was published, as far as is known
     pushed: bool  # it came by itself, over an eager link
+    via: int | None  # who brought it; None: nobody, it was published or let in here
     topics: tuple[int, ...]  # on which it came
     shown: dict[int, None]  # who has shown that it has it
     sent: dict[int, None]  # to whom it went at once
@@ -244,9 +245,14 @@ class Node:
         recalled = _showed(kept, sender)
         if push.asked or not kept.pushed:
             return recalled
-        # One too many for those topics on which the first copy came as well; another topic's tree may need this link.
+        # One too many for those topics on which the first copy came as well; another topic's tree may need this link. So does this
+        # one's, if the first link is lazy by now: of events that follow each other closely each can be brought first by another.
         pruned = [
-            topic for topic in push.topics if topic in kept.topics and sender.id in (self.neighbours(topic) or ())
+            topic
+            for topic in push.topics
+            if topic in kept.topics
+            and sender.id in (self.neighbours(topic) or ())
+            and (kept.via is None or self.trees.is_eager(topic, kept.via))
         ]
         self.trees.prune(sender.id, pruned)
         return [*recalled, Send(sender, Spare((event.id,), tuple(pruned)))] if pruned else recalled
@@ -266,7 +272,16 @@ class Node:
                 self.trees.welcome(sender.id, push.topics)
         targets = self.trees.targets(followed, shown)
         sent = dict.fromkeys(targets)
-        kept = self.kept[event.id] = Kept(event, push.hops, now - push.age, not push.asked, push.topics, shown, sent)
+        kept = self.kept[event.id] = Kept(
+            event,
+            push.hops,
+            now - push.age,
+            not push.asked,
+            None if sender is None else sender.id,
+            push.topics,
+            shown,
+            sent,
+        )
         self.kept_bytes += len(event.payload)
         self._make_room()
         if wanted is not None and len(event.payload) >= self.settings.large:  # who has it, too, may be about to send it

@@ -30,6 +30,10 @@ class Trees:
         """Whether an event on these may come by itself."""
         return any(self.eager.get(topic) for topic in topics)
 
+    def is_eager(self, topic: int, node: int) -> bool:
+        """Whether a link brings a topic's events by itself."""
+        return node in self.eager.get(topic, ())
+
     def may_be_apart(self, topics: Iterable[int]) -> bool:
         """Whether a link has gone over which an event on these might have come."""
         for topic in topics:

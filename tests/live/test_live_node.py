@@ -415,6 +415,23 @@ async def test_an_event_is_judged_once_however_often_it_comes() -> None:
 
 
 @alive
+async def test_what_one_event_says_in_its_topics_is_not_taken_for_what_another_says_in_its_payload() -> None:
+    """One of two topics, and of one: the bytes of both are the same, in the same order."""
+    publisher, sender = Identity.fresh(), contract.Contact(7)
+    let_in: list[tuple[int, ...]] = []
+    before = gate.Gate(lambda _, push: let_in.append(push.event.topics), lambda _, __: None, lambda _: None)
+    before.judges[NEWS] = lambda event, *_: "reject" if len(event.topics) > 1 else "accept"
+    payload = b"\0other[]\0said"
+    hidden = int.from_bytes(b"[]" + payload[:6], "big")
+    of_one = contract.Event(1, publisher.id, (NEWS,), payload)
+    of_two = contract.Event(1, publisher.id, (NEWS, hidden), payload[8:])
+    before.receive(sender, Push(of_two, (NEWS,), 1, False))
+    await eventually(lambda: before.counts == {"reject": 1})
+    before.receive(sender, Push(of_one, (NEWS,), 1, False))
+    await eventually(lambda: let_in == [(NEWS,)], "it was judged by what another says")
+
+
+@alive
 async def test_validators_accept_ignore_and_reject() -> None:
     async with AsyncExitStack() as stack:
         a, b, c = await network(stack, 3)

@@ -228,6 +228,6 @@ def _thinned(message: Any, verdicts: Outcomes) -> Any:
 
 def _known_by(event: Event) -> bytes:
     content = json.dumps(event.content).encode()
-    numbers = (event.id, event.publisher, len(content), *event.topics)
+    numbers = (event.id, event.publisher, len(event.topics), len(content), *event.topics)
     about = b"".join(number.to_bytes(8, "big") for number in numbers)
     return blake2b(about + content + event.payload, digest_size=16).digest()

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from alive import alive, eventually
+from alive import LONG, alive, eventually
+from ropewalk.engines.live import transport
 from ropewalk.engines.live.connection import Connection, Ending
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import Identity
@@ -110,6 +111,32 @@ async def test_two_that_greet_each_other_at_once_have_one_connection(round_: int
         a.transport.send(b.me, Announce(7))
         b.transport.send(a.me, Announce(8))
         await eventually(lambda: a.heard and b.heard)
+
+
+@alive
+async def test_who_has_shown_who_it_is_in_time_is_not_blamed_for_having_to_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport, "CROSSED", LONG)
+    async with stations(2) as (a, b):
+        nowhere, late = asyncio.Event(), asyncio.Event()
+        call = a.transport.calls[b.me.id] = transport.Call()  # which b's call crosses
+        call.task = asyncio.create_task(nowhere.wait())  # type: ignore[arg-type]
+
+        def arrived(connection: Connection) -> None:
+            with monkeypatch.context() as shorter:
+                shorter.setattr(transport, "UNANSWERED", 1.0)
+                Transport.arrived(a.transport, connection)
+            connection.loop.call_later(1.0, late.set)
+
+        a.transport.arrived = arrived  # type: ignore[method-assign]
+        b.transport.connect(a.me)
+        await late.wait()
+        assert all(stranger.other is not None for stranger in a.transport.strangers)
+        assert a.transport.limits.counts == {}
+        nowhere.set()
+        await eventually(lambda: a.linked == [b.me.id] and b.linked == [a.me.id])
+        assert (a.transport.limits.counts, b.downs) == ({}, [])
 
 
 @alive

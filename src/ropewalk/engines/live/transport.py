@@ -191,6 +191,7 @@ class Transport:
         """Whoever was called is there; who calls may be let in."""
         known = self.links.get(other.contact.id)
         if not connection.dialled:
+            connection.be_patient(None)  # that it may have to wait from here on, CROSSED twice at the most, is not its fault
             self._spawn(self._admit(connection, other))
         elif known is not None and not known.dialled and _is_same(known, other) and self._yields_to(other):
             connection.twin = known.contact
@@ -357,7 +358,6 @@ class Transport:
         if call is not None:
             call.hang_up()
         self.strangers.pop(connection, None)
-        connection.be_patient(None)
         connection.welcome()
         self._install(connection)
 

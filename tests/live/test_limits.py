@@ -66,6 +66,50 @@ def test_those_who_are_soonest_let_in_again_are_forgotten_first(monkeypatch: pyt
     assert not outcasts.has("short 0", 5.0)
 
 
+@given(offences=st.lists(st.tuples(st.integers(0, 9), st.floats(0, 40)), max_size=80))
+def test_whoever_is_remembered_is_let_in_again_later_than_who_was_forgotten(offences: list[tuple[int, float]]) -> None:
+    with pytest.MonkeyPatch.context() as fewer:
+        fewer.setattr(rules, "MOST_OUTCASTS", 4)
+        outcasts, until, now = Outcasts(), dict[str, float](), 0.0
+        for who, gap in offences:
+            now += gap
+            until.pop(str(who), None)
+            if len(until) == 4:
+                del until[min(until, key=until.__getitem__)]
+            until[str(who)] = now + outcasts.add(str(who), now)
+            assert len(outcasts) == len(until)
+            assert all(outcasts.has(str(each), now) == (until.get(str(each), 0.0) > now) for each in range(10))
+
+
+class Looked(bytes):
+    """A key that counts how often one like it is looked up."""
+
+    times = 0
+
+    def __hash__(self) -> int:
+        Looked.times += 1
+        return super().__hash__()
+
+
+def test_to_keep_out_one_more_does_not_mean_to_look_at_all_who_are_out() -> None:
+    outcasts = Outcasts()
+    for number in range(rules.MOST_OUTCASTS):
+        outcasts.add(Looked(b"%d" % number), 0.0)
+    Looked.times = 0
+    for number in range(100):
+        outcasts.add(Looked(b"one more %d" % number), 1.0)
+    assert len(outcasts) == rules.MOST_OUTCASTS
+    assert Looked.times < 100 * 10
+
+
+def test_who_offends_again_and_again_is_remembered_once() -> None:
+    outcasts = Outcasts()
+    for number in range(5 * rules.MOST_OUTCASTS):
+        outcasts.add(b"key", float(number))
+    assert len(outcasts) == 1
+    assert len(outcasts._queue) <= 2 * rules.MOST_OUTCASTS
+
+
 Come = Callable[[Limits], str]
 
 

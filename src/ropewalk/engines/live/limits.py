@@ -9,6 +9,7 @@ Events are not limited by rates: a node reads as fast as it can work, and TCP sl
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from math import inf
 
@@ -79,6 +80,7 @@ class Bounds:
 class _Outcast:
     until: float
     lasted: float  # seconds
+    number: int  # of all that were added
 
 
 class Outcasts:
@@ -86,6 +88,9 @@ class Outcasts:
 
     def __init__(self) -> None:
         self._by_key: dict[bytes | str, _Outcast] = {}  # MOST_OUTCASTS
+        # the same, who is soonest let in again first; twice MOST_OUTCASTS, since who offends again stands in it more than once
+        self._queue: list[tuple[float, int, bytes | str]] = []
+        self._added = 0  # so far: keys and addresses cannot be compared
 
     def __len__(self) -> int:
         """How many are remembered."""
@@ -98,9 +103,22 @@ class Outcasts:
         if known is not None and now < known.until + FORGIVEN * known.lasted:
             lasts = max(least, min(LONGEST, 2 * known.lasted))
         if len(self._by_key) >= MOST_OUTCASTS:
-            del self._by_key[min(self._by_key, key=lambda each: self._by_key[each].until)]
-        self._by_key[key] = _Outcast(now + lasts, lasts)
+            del self._by_key[self._soonest()]
+        self._by_key[key] = _Outcast(now + lasts, lasts, self._added)
+        heappush(self._queue, (now + lasts, self._added, key))
+        self._added += 1
+        if len(self._queue) > 2 * MOST_OUTCASTS:
+            self._queue = [(each.until, each.number, key) for key, each in self._by_key.items()]
+            heapify(self._queue)
         return lasts
+
+    def _soonest(self) -> bytes | str:
+        """Who is let in again first, out of the queue."""
+        while True:
+            _, number, key = heappop(self._queue)
+            known = self._by_key.get(key)
+            if known is not None and known.number == number:
+                return key
 
     def has(self, key: bytes | str, now: float) -> bool:
         """Whether somebody is kept out now."""

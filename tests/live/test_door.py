@@ -57,7 +57,7 @@ async def test_who_connects_and_says_nothing_is_counted_and_makes_room_for_who_d
         with half_open(a, 40):
             await eventually(lambda: door_of(a).accepted == 40)
             assert len(door_of(a).callers) == 8
-            assert counts(a) == {door.IN_THE_WAY: 32}
+            assert counts(a) == {limits.BEFORE_TLS: 32}
             await linked(b, a)
             assert len(door_of(a).callers) == 7
         await eventually(lambda: not door_of(a).callers)
@@ -139,7 +139,7 @@ async def _tls(station: Station) -> tuple[asyncio.StreamReader, asyncio.StreamWr
 async def test_who_shows_no_proof_makes_room_for_who_does() -> None:
     async with attacked(strangers=4) as a, stations(1) as (b,):
         writers = [(await _tls(a))[1] for _ in range(10)]
-        await eventually(lambda: counts(a) == {transport.IN_THE_WAY: 6})
+        await eventually(lambda: counts(a) == {limits.BEFORE_PROOF: 6})
         await linked(b, a)
         for each in writers:
             each.transport.abort()

@@ -80,3 +80,19 @@ class Ledger(Generic[K, V]):
                 break
             gone.append(key)
         return dict(reversed(put)), gone[::-1]
+
+
+class Links(Ledger[tuple[int, int], int]):
+    """Pairs of nodes, the lower number first: that one says so is 1, that the other does 2, both 3."""
+
+    __slots__ = ()
+
+    def say(self, node: int, other: int, *, there: bool) -> None:
+        """One end says whether there is a link: there is, as long as one of them says so."""
+        pair, mine = (min(node, other), max(node, other)), 1 if node < other else 2
+        said = self.get(pair) or 0
+        said = said | mine if there else said & ~mine
+        if said:
+            self.put(pair, said)
+        else:
+            self.drop(pair)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ropewalk.dashboard.ledger import Ledger, Versions
+from ropewalk.dashboard.ledger import Ledger, Links, Versions
 
 
 class Overlay:
@@ -13,9 +13,7 @@ class Overlay:
     def __init__(self, versions: Versions) -> None:
         self.members: dict[int, None] = {}
         self.members_shown: Ledger[int, int] = Ledger(versions)
-        self.links: Ledger[tuple[int, int], int] = Ledger(
-            versions
-        )  # the lower end holds the other: 1; is held: 2; both: 3
+        self.links = Links(versions)  # who holds the other
         self._held: dict[int, dict[int, None]] = {}
 
     def join(self, node: int) -> None:
@@ -34,15 +32,6 @@ class Overlay:
         if now:
             self._held[node] = now
         for other in [other for other in before if other not in now]:
-            self._mark(node, other, there=False)
+            self.links.say(node, other, there=False)
         for other in [other for other in now if other not in before]:
-            self._mark(node, other, there=True)
-
-    def _mark(self, node: int, other: int, *, there: bool) -> None:
-        pair, mine = (min(node, other), max(node, other)), 1 if node < other else 2
-        said = self.links.get(pair) or 0
-        said = said | mine if there else said & ~mine
-        if said:
-            self.links.put(pair, said)
-        else:
-            self.links.drop(pair)
+            self.links.say(node, other, there=True)

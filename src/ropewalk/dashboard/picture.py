@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ropewalk.dashboard import rows
 from ropewalk.dashboard.layout import Place, first_place
-from ropewalk.dashboard.ledger import Ledger, Versions
+from ropewalk.dashboard.ledger import Ledger, Links, Versions
 from ropewalk.dashboard.overlays import Overlay
 from ropewalk.dashboard.series import Series
 from ropewalk.dashboard.travels import Step, Travels
@@ -66,7 +66,7 @@ class Picture:
         self.travels = Travels(self.versions)
         self.series = Series(self.versions)
         self.shown: Ledger[int, list[Any]] = Ledger(self.versions)  # nodes, by number
-        self.links: Ledger[tuple[int, int], int] = Ledger(self.versions)  # numbers of both ends: 1, 2 or 3 say so
+        self.links = Links(self.versions)  # a link is drawn as long as one end says that it is connected
         self.news: Ledger[int, list[Any]] = Ledger(self.versions)
         self.places: Mapping[int, Place] = {}
         self.beyond = 0  # rows about nodes or topics that are too many
@@ -191,7 +191,7 @@ class Picture:
             if other is None:
                 continue
             node.links[id_] = None
-            self._say_of_link(node, other, there=True)
+            self.links.say(node.number, other.number, there=True)
             if other.doubted is not None and row.at > other.doubted[0]:
                 other.doubted = None
                 self._doubted.pop(id_, None)
@@ -233,18 +233,7 @@ class Picture:
         node.links.pop(id_, None)
         other = self.nodes.get(id_)
         if other is not None:
-            self._say_of_link(node, other, there=False)
-
-    def _say_of_link(self, node: Seen, other: Seen, *, there: bool) -> None:
-        """One end says whether it is connected: a link is drawn as long as one of them does."""
-        pair = (min(node.number, other.number), max(node.number, other.number))
-        mine = 1 if node.number < other.number else 2
-        said = self.links.get(pair) or 0
-        said = said | mine if there else said & ~mine
-        if said:
-            self.links.put(pair, said)
-        else:
-            self.links.drop(pair)
+            self.links.say(node.number, other.number, there=False)
 
     def _forget(self, node: Seen) -> None:
         """Nothing that it has said of itself is so any more."""

@@ -16,14 +16,14 @@ from contextlib import suppress
 from typing import Any
 
 from ropewalk.engines.live.connection import Connection
-from ropewalk.engines.live.limits import Limits
+from ropewalk.engines.live.limits import BEFORE_TLS, Limits
 from ropewalk.errors import RunError
 
 BACKLOG = 1024  # ours: connections that the system keeps until they are accepted
 AT_A_TIME = 64  # ours: accepted before others have their turn
 RESTED = 0.5  # ours, seconds: until it is tried again, where there are no descriptors
 SPENT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})  # what accept says then
-NO_TLS, SLOW_TLS, IN_THE_WAY = "no TLS", "TLS took too long", "in the way before TLS"
+NO_TLS, SLOW_TLS = "no TLS", "TLS took too long"
 NO_ROOM, HUNG_UP = "no descriptor left", "hung up before TLS"
 log = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ class Door:
             return
         if len(self.callers) >= self.limits.bounds.at_door:
             eldest = next(iter(self.callers))
-            self.limits.count(IN_THE_WAY)
+            self.limits.count(BEFORE_TLS)
             self._turn_away(eldest)
         accepted.setblocking(False)
         connection = self.made()

@@ -45,6 +45,7 @@ STRIKES = Rate(0.1, 8)  # ours: what may go wrong with those from one address be
 TOO_MANY, TOO_MANY_THERE = "too many connections", "too many from there"
 TOO_FAST, TOO_FAST_THERE = "too many handshakes", "too many handshakes from there"
 OUT, OUT_THERE = "kept out", "kept out: all from there"
+BEFORE_TLS, BEFORE_PROOF = "in the way before TLS", "in the way before its proof"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

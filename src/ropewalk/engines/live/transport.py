@@ -21,7 +21,18 @@ from ropewalk.engines.live.connection import Connection, Counts, Ending
 from ropewalk.engines.live.door import Door
 from ropewalk.engines.live.handshake import Other, RefusedError, Terms
 from ropewalk.engines.live.identity import ClusterCertificate, contexts
-from ropewalk.engines.live.limits import CALLERS, CALLS, KEPT_OUT, MOST_CALLS, OUT, TOO_MANY, WATCHED, Bounds, Limits
+from ropewalk.engines.live.limits import (
+    BEFORE_PROOF,
+    CALLERS,
+    CALLS,
+    KEPT_OUT,
+    MOST_CALLS,
+    OUT,
+    TOO_MANY,
+    WATCHED,
+    Bounds,
+    Limits,
+)
 from ropewalk.engines.live.wire import Codec, WireError
 from ropewalk.errors import RopewalkError, UsageError
 from ropewalk.protocols.contract import Cause, Contact, Message
@@ -37,13 +48,7 @@ CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours ma
 MOST_COUNTED = 4096  # ours: pairs of node and topic whose lost events are counted apart
 MOST_PORT = 65_535
 # why somebody was turned away or cut off, besides what `limits` and `door` say
-NO_PROOF, IN_THE_WAY, GARBLED, SLOW, MANY_CALLS = (
-    "no proof in time",
-    "in the way before its proof",
-    "garbled",
-    "too slow",
-    "too many calls to make",
-)
+NO_PROOF, GARBLED, SLOW, MANY_CALLS = "no proof in time", "garbled", "too slow", "too many calls to make"
 OFFENCES = {"garbled": GARBLED, "unproven": "wrong proof"}  # endings that are held against who brought them about
 log = logging.getLogger(__name__)
 
@@ -191,7 +196,9 @@ class Transport:
         """Whoever was called is there; who calls may be let in."""
         known = self.links.get(other.contact.id)
         if not connection.dialled:
-            connection.be_patient(None)  # that it may have to wait from here on, CROSSED twice at the most, is not its fault
+            connection.be_patient(
+                None
+            )  # that it may have to wait from here on, CROSSED twice at the most, is not its fault
             self._spawn(self._admit(connection, other))
         elif known is not None and not known.dialled and _is_same(known, other) and self._yields_to(other):
             connection.twin = known.contact
@@ -208,7 +215,7 @@ class Transport:
             return
         if len(self.strangers) >= self.limits.bounds.strangers:  # who is in the way for longest goes
             eldest = next(iter(self.strangers))
-            self.limits.count(IN_THE_WAY)
+            self.limits.count(BEFORE_PROOF)
             del self.strangers[eldest]
             eldest.refuse("there are too many others.")
         self.strangers[connection] = None

@@ -1,35 +1,40 @@
 """Five hundred nodes and five thousand connections: hands are answered while all of it is drawn and goes on changing.
 
-The budget is about responsiveness, not speed: with no graphics card, on a machine that others use, the page must answer a key within a
-quarter of a second at the median, and never be stuck for longer than a second and a half.
+How long that takes is for `make bench-dashboard` to say. Here every key must do what it is for and be drawn in the very next frame,
+whatever comes in meanwhile, and all that comes in until then be drawn together.
 """
 
 import threading
 from pathlib import Path
-from statistics import median
 
 from playwright.sync_api import Browser, expect
 
 from browsing import Looking, dashboard
 from written import crowd
 
-ANSWERED = 250.0  # milliseconds
-STUCK = 1500.0
-
+# Keys until so many changes have come in. Of each: whether it did what it is for, whether that was drawn in the next frame, draws in that frame.
 ANSWERS = """async () => {
-  const canvas = ropewalk.map.canvas, times = [];
-  canvas.focus();
-  for (let turn = 0; turn < 30; turn++) {
-    const begun = performance.now();
-    const key = ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "+", "-"][turn % 6];
-    canvas.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));  // drawn
-    times.push(performance.now() - begun);
+  const { map, network } = ropewalk, draw = map.draw, answers = [];
+  let drawn, draws = 0, changes = 0;
+  const seen = () => JSON.stringify([map.selected, map.zoom]);
+  const count = () => { changes += 1; };
+  map.draw = function (now) { draw.call(map, now); draws += 1; drawn = seen(); };
+  network.addEventListener("change", count);
+  map.canvas.focus();
+  while (changes < 10 || answers.length < 28) {
+    for (const key of ["Escape", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "+", "-"]) {
+      const before = seen();
+      draws = 0;
+      map.canvas.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+      const after = seen();
+      const did = key === "Escape" ? map.selected === undefined : after !== before;
+      await new Promise((done) => requestAnimationFrame(() => { answers.push([key, did, drawn === after, draws]); setTimeout(done); }));
+    }
   }
-  return times;
+  network.removeEventListener("change", count);
+  map.draw = draw;
+  return answers;
 }"""
-GAPS = """() => { window.gaps = []; let last = performance.now();
-  const look = () => { const now = performance.now(); window.gaps.push(now - last); last = now; setTimeout(look, 10); }; look(); }"""
 
 
 def test_hands_are_answered_while_everything_is_drawn(browser: Browser, tmp_path: Path) -> None:
@@ -51,21 +56,17 @@ def test_hands_are_answered_while_everything_is_drawn(browser: Browser, tmp_path
         writing = threading.Thread(target=go_on)
         writing.start()
         try:
-            looking.js(GAPS)
-            times = looking.js(ANSWERS)
+            answers = looking.js(ANSWERS)
             looking.page.locator("#topics li").nth(3).click()
             looking.until("ropewalk.network.overlay.size > 0")
             looking.page.locator("#events button").first.click()
             expect(looking.page.locator("#event-steps tr")).to_have_count(3)
-            gaps = looking.js("window.gaps")
         finally:
             done.set()
             writing.join()
-        print(
-            f"a key is answered and drawn in {median(times):.0f} ms, {max(times):.0f} at the most; stuck {max(gaps):.0f} ms at the most"
-        )
-        assert median(times) < ANSWERED
-        assert max(gaps) < STUCK
+        assert [key for key, did, _, _ in answers if not did] == []
+        assert [key for key, _, shown, _ in answers if not shown] == []
+        assert {draws for *_, draws in answers} == {1}
         assert looking.complaints == []
         looking.close()
 

@@ -10,6 +10,7 @@ import pytest
 from alive import Node, Options, alive, eventually, publish_apart, read
 from ropewalk.engines.live import subscriptions
 from ropewalk.engines.live.identity import topic_of
+from ropewalk.engines.live.metrics import as_text
 from ropewalk.engines.live.options import LIVE_ON_RINGS
 from ropewalk.engines.live.outgoing import UndeliverableError
 from ropewalk.errors import UsageError
@@ -18,6 +19,7 @@ from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.scribe.node import Node as RingNode
 from ropewalk.protocols.scribe.settings import Settings as ScribeSettings
 from ropewalk.protocols.stan.settings import Settings as StanSettings
+from ropewalk.protocols.trees import events
 
 NEWS = topic_of("news")
 QUICK = {
@@ -125,6 +127,51 @@ async def test_a_neighbour_that_dies_takes_nobody_with_it(protocol: str) -> None
         for node, subscription in zip(nodes, news, strict=True):
             if node is not home:
                 assert {event.payload for event in await read(subscription, 10)} == {b"%d" % n for n in range(10)}
+
+
+async def cut_off(stack: AsyncExitStack, protocol: str, *, sign: bool = False) -> Node:
+    """A node that follows news, and soon gives up; nobody answers it any more."""
+    other = await stack.enter_async_context(Node(options=QUICK[protocol]))
+    node = Node(bootstrap=[other.address], options=replace(QUICK[protocol], sign=sign))
+    await stack.enter_async_context(node)
+    node.subscribe("news")
+    await eventually(lambda: all(ring.place is not None for each in (node, other) for ring in machine(each).rings()))
+    await settled(node)
+    mine = machine(node).events
+    mine.settings = replace(mine.settings, patience=0.05, tries=2)
+    other.driver.stop()
+    return node
+
+
+@both
+@alive
+async def test_what_does_not_get_into_a_topic_that_is_followed_is_counted_and_said(
+    protocol: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with AsyncExitStack() as stack:
+        node = await cut_off(stack, protocol)
+        for payload in (b"one", b"two", b"three"):  # together
+            await node.publish(payload, ["news"])
+        await eventually(lambda: node.counts["undelivered"] == 3, "nobody hears of it")
+        assert "ropewalk_undelivered_total 3" in as_text(node)
+        (said,) = [record.getMessage() for record in caplog.records if "did not get into" in record.getMessage()]
+        assert said.startswith(
+            "an event did not get into 'news', which is followed here: the topic's home could not be"
+        )
+
+
+@both
+@alive
+async def test_what_is_too_much_for_now_on_a_topic_that_is_followed_is_refused(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MOST_SUBMITTED", 2)
+    async with AsyncExitStack() as stack:
+        node = await cut_off(stack, protocol, sign=True)  # each by itself
+        for payload in (b"one", b"two"):
+            await node.publish(payload, ["news"])
+        with pytest.raises(UndeliverableError, match="'news': too many events are on their way already"):
+            await node.publish(b"three", ["news"])
 
 
 @alive

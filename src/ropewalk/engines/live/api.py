@@ -53,6 +53,7 @@ from ropewalk.protocols.stan.settings import NAME
 
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
 IN_A_ROW = 16  # ours: events that travel alone, and are published before others have a turn
+SAID_AGAIN = 10.0  # ours, seconds: from one warning that an event did not get into a topic to the next
 log = logging.getLogger(__name__)
 
 Validator = Callable[[Event], "Verdict | Awaitable[Verdict]"]
@@ -88,11 +89,11 @@ class Node:
         self._names: dict[tuple[str, ...], dict[int, str]] = {}  # topics that were published on together; MOST_NAMED
         self._running = self._left = False
         self._joining: Joining | None = None
-        self._started_at = 0.0
+        self._started_at = self._say_again_at = 0.0
         self._lock: IO[bytes] | None = None  # of its identity, while it runs
         self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
         self.address = ""
-        self.counts = {"published": 0, "delivered": 0, "copies": 0, "unwanted": 0}
+        self.counts = {"published": 0, "delivered": 0, "copies": 0, "unwanted": 0, "undelivered": 0}
         # for whoever looks on
         self.published: Callable[[contract.Event], None] = lambda _: None
         self.delivered: Callable[[contract.Event, int], None] = lambda _, __: None
@@ -361,7 +362,7 @@ class Node:
         self.counts["published"] += 1
         if strange or content or self.options.sign:
             event = self._outgoing.event(ids, payload, content)
-            await self._get_in(event, payload, {topic: topics[topic] for topic in strange})
+            await self._get_in(event, payload, topics, strange)
             return name_of(event.id)
         event, place = self._outgoing.join(ids, payload)
         self._readers.hand_out(event, (payload,), 0, place)
@@ -370,16 +371,17 @@ class Node:
             await asyncio.sleep(0)  # others have a turn
         return name_of(event.id, place)
 
-    async def _get_in(self, event: contract.Event, payload: bytes, topics: dict[int, str]) -> None:
+    async def _get_in(self, event: contract.Event, payload: bytes, topics: dict[int, str], strange: list[int]) -> None:
         """Publish an event by itself. On topics that are not followed here members must be found, and say that they have it."""
         with self._outgoing.confirming(event, topics) as confirming:
             self._say(event)
             self._readers.hand_out(event, (payload,), 0)
-            if confirming:
-                await asyncio.wait(confirming.values())
+            if strange:
+                await asyncio.wait([confirming[topic] for topic in strange])
             elif not self.counts["published"] % IN_A_ROW:
                 await asyncio.sleep(0)  # others have a turn
-        failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.result()}
+        failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.done()}
+        failed = {topic: why for topic, why in failed.items() if why}
         if event.content and UNWANTED in failed.values():
             self.counts["unwanted"] += 1  # no fault: who wants something else is not known to who publishes
         elif failed:
@@ -421,7 +423,18 @@ class Node:
             self.pressure.ease(slow)
 
     def _report(self, report: Report) -> None:
-        self._outgoing.confirm(report.event.id, report.topic, report.why)
+        """An event did not get into a topic. Whoever published it may have gone on: on topics that are followed here nobody waits."""
+        if self._outgoing.confirm(report.event.id, report.topic, report.why) or report.event.content:
+            return  # what it says by name nobody need want
+        letter = unseal(report.event.payload)
+        assert letter is not None  # it was sealed here
+        self.counts["undelivered"] += len(letter.said)
+        now = asyncio.get_running_loop().time()
+        if self.driver.machine.follows(report.topic) and now >= self._say_again_at:
+            self._say_again_at = now + SAID_AGAIN
+            named = self.name_of(report.topic) or f"{report.topic:016x}"
+            words = "an event did not get into %r, which is followed here: %s; all of them are counted (undelivered)"
+            log.warning(words, named, report.why)
 
     def _entered(self, entered: Entered) -> None:
         self._outgoing.confirm(entered.event, entered.topic, "")

@@ -28,6 +28,8 @@ def samples(node: Node) -> Iterator[Sample]:
     yield "published_total", "counter", "Events published here.", {}, node.counts["published"]
     yield "delivered_total", "counter", "Events that came for this node.", {}, node.counts["delivered"]
     yield "copies_total", "counter", "Events that came again.", {}, node.counts["copies"]
+    about = "Events that did not get into a topic, and whose publisher had gone on by then."
+    yield "undelivered_total", "counter", about, {}, node.counts["undelivered"]
     yield "inputs_total", "counter", "Inputs that the protocol has taken in.", {}, node.driver.handled
     yield "failures_total", "counter", "Inputs at which it failed, which is a bug.", {}, node.driver.failed
     yield "sent_bytes_total", "counter", "Bytes sent, before TLS.", {}, transport.counts.sent_bytes

@@ -88,11 +88,13 @@ class Outgoing:
             for topic in futures:
                 self._confirming.pop((event.id, topic), None)
 
-    def confirm(self, event: int, topic: int, why: str) -> None:
-        """An event is in a topic, or why not."""
+    def confirm(self, event: int, topic: int, why: str) -> bool:
+        """An event is in a topic, or why not; whether anybody waits to hear of it."""
         future = self._confirming.get((event, topic))
-        if future is not None and not future.done():
-            future.set_result(why)
+        if future is None or future.done():
+            return False
+        future.set_result(why)
+        return True
 
     def give_up(self) -> None:
         """Nobody will hear of any more."""

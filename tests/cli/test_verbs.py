@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,6 +147,32 @@ def test_doctor_finds_no_fault_where_what_only_tests_and_benchmarks_use_is_not_t
     check = json.loads(capsys.readouterr().out)["checks"][-1]
     assert check["ok"] is True
     assert "nothing-of-that-name, also-not-here" in check["advice"]
+
+
+def _besides(folder: Path, monkeypatch: pytest.MonkeyPatch, *programs: str) -> dict[str, Any]:
+    """What is said of tests and benchmarks where these programs are there, and no others."""
+    for program in programs:
+        (folder / program).write_text("")
+        (folder / program).chmod(0o700)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(doctor, "SBIN", "")
+    return doctor._besides()
+
+
+def test_doctor_says_which_browser_and_brokers_are_there_and_which_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = _besides(tmp_path, monkeypatch, "redis-server", "nats-server")
+    assert check["found"] == "redis-server, nats-server"
+    assert check["advice"].startswith("without chromium, mosquitto: ")
+    check = _besides(tmp_path, monkeypatch, "google-chrome", "mosquitto")  # which tests take for one
+    assert check["found"] == "chromium, redis-server, mosquitto, nats-server"
+    assert check["advice"] == ""
+
+
+def test_doctor_looks_for_what_is_installed_where_every_change_is_tried() -> None:
+    words = (Path(__file__).parents[2] / ".ci" / "run").read_text()
+    assert f"for program in {' '.join(doctor.BESIDES)}; do" in words
 
 
 def test_doctor_says_that_the_scratch_folder_is_not_there(

@@ -28,6 +28,7 @@ DASHBOARD = ("starlette", "uvicorn")
 GET_DASHBOARD = "pip install 'ropewalk[dashboard]'"
 GET_LAB = "pip install 'ropewalk[lab]'"
 BESIDES = ("chromium", "redis-server", "mosquitto", "nats-server")  # a browser for tests, brokers to be measured beside
+ALSO_CALLED = {"chromium": ("chromium-browser", "google-chrome", "chrome")}
 SBIN = "/usr/sbin:/usr/local/sbin"  # where Debian puts some of them, which is not on everybody's path
 LITTLE_MEMORY = 3 * GIB
 LITTLE_DISK = 5 * GIB
@@ -131,12 +132,16 @@ def _master() -> dict[str, Any]:
 
 def _besides() -> dict[str, Any]:
     """What only tests and benchmarks use: that it is not here is no fault."""
-    missing = [each for each in BESIDES if not (shutil.which(each) or shutil.which(each, path=SBIN))]
+    missing = [each for each in BESIDES if not any(map(_on_path, (each, *ALSO_CALLED.get(each, ()))))]
     have = ", ".join(each for each in BESIDES if each not in missing) or "none of what they can use"
     advice = (
         f"without {', '.join(missing)}: those that need it are skipped, and nothing else needs it" if missing else ""
     )
     return _check("tests, benchmarks", have, advice=advice)
+
+
+def _on_path(program: str) -> bool:
+    return bool(shutil.which(program) or shutil.which(program, path=SBIN))
 
 
 def _show(checks: list[dict[str, Any]]) -> None:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 
 from ropewalk.engines.live.api import Node
-from ropewalk.engines.live.connection import Ending
+from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.identity import Identity, contexts
 from ropewalk.engines.live.loops import run
 from ropewalk.protocols.contract import Contact

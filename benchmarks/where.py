@@ -34,6 +34,7 @@ ROOMS = {  # which modules are one room to a reader; the first that fits
     "ropewalk.engines.live.frames": "frames: cut, and put together",
     "ropewalk.engines.live.wire": "wire: MessagePack and checks",
     "ropewalk.engines.live.transport": "transport",
+    "ropewalk.engines.live.lookout": "transport",
     "ropewalk.engines.live.gate": "gate and envelope: what may come in",
     "ropewalk.engines.live.envelope": "gate and envelope: what may come in",
     "ropewalk.engines.live.driver": "driver",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ropewalk.engines.live.calls import Call
 from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.driver import Driver
 from ropewalk.engines.live.envelope import sealed
@@ -16,7 +17,7 @@ from ropewalk.engines.live.gate import Gate
 from ropewalk.engines.live.handshake import Other, Terms
 from ropewalk.engines.live.identity import Identity
 from ropewalk.engines.live.options import LIVE, LIVE_BY_CONTENT, LIVE_ON_RINGS
-from ropewalk.engines.live.transport import Call, Transport
+from ropewalk.engines.live.transport import Transport
 from ropewalk.engines.live.wire import Codec
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Contact, Deliver, Event, Join, Publish, Refuse, Subscribe

@@ -17,7 +17,8 @@ from random import Random
 import pytest
 
 from alive import Node, Options, alive_for
-from ropewalk.engines.live.connection import Connection, Ending
+from ropewalk.engines.live.connection import Connection
+from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.options import LIVE, LIVE_EVENTS
 from ropewalk.errors import RopewalkError
 

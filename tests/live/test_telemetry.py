@@ -6,7 +6,7 @@ from typing import Any
 
 from alive import Node, alive, eventually, read, settled
 from ropewalk.engines.live.changes import LIVES, Changes, Linked
-from ropewalk.engines.live.connection import Ending
+from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.telemetry import Telemetry
 from ropewalk.protocols.contract import Contact

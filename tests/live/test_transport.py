@@ -14,10 +14,13 @@ import pytest
 
 from alive import LONG, alive, eventually
 from ropewalk.engines.live import transport
-from ropewalk.engines.live.connection import Connection, Ending
+from ropewalk.engines.live.addresses import place
+from ropewalk.engines.live.calls import Call
+from ropewalk.engines.live.connection import Connection
+from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import Identity
-from ropewalk.engines.live.transport import Transport, place
+from ropewalk.engines.live.transport import Transport
 from ropewalk.engines.live.wire import Codec
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols.catalogue import PROTOCOLS
@@ -120,7 +123,7 @@ async def test_who_has_shown_who_it_is_in_time_is_not_blamed_for_having_to_wait(
     monkeypatch.setattr(transport, "CROSSED", LONG)
     async with stations(2) as (a, b):
         nowhere, late = asyncio.Event(), asyncio.Event()
-        call = a.transport.calls[b.me.id] = transport.Call()  # which b's call crosses
+        call = a.transport.calls[b.me.id] = Call()  # which b's call crosses
         call.task = asyncio.create_task(nowhere.wait())  # type: ignore[arg-type]
 
         def arrived(connection: Connection) -> None:

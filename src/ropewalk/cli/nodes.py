@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import click
 
 from ropewalk.cli import options
+from ropewalk.engines.live.addresses import MOST_PORT
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.identity import ClusterCertificate
 from ropewalk.engines.live.options import LIVE, Options, is_public_key
-from ropewalk.engines.live.transport import MOST_PORT
 from ropewalk.errors import InputError, UsageError
 from ropewalk.protocols.catalogue import ON_SOCKETS
 from ropewalk.protocols.stan.settings import NAME

@@ -15,6 +15,7 @@ from secrets import token_bytes
 from types import TracebackType
 from typing import IO, Self
 
+from ropewalk.engines.live.addresses import place
 from ropewalk.engines.live.driver import Driver
 from ropewalk.engines.live.envelope import MOST_SAID, name_of, unseal
 from ropewalk.engines.live.gate import BANNED, Gate, Judge, Verdict
@@ -27,7 +28,7 @@ from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
 from ropewalk.engines.live.pressure import Pressure, Slow
 from ropewalk.engines.live.readers import ROOM, Readers
 from ropewalk.engines.live.subscriptions import BUFFER, MOST_NAMED, Event, Subscription, WhenFull
-from ropewalk.engines.live.transport import Transport, place
+from ropewalk.engines.live.transport import Transport
 from ropewalk.engines.live.wants import Cutting
 from ropewalk.engines.live.wire import codec_of
 from ropewalk.errors import UsageError

@@ -1,12 +1,10 @@
 """One connection with another node, from the handshake to its end."""
 
 import asyncio
-import socket
 import ssl
-import sys
-from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
+from ropewalk.engines.live.endings import Counts, Ending
 from ropewalk.engines.live.frames import (
     BYE,
     HEADER,
@@ -22,42 +20,14 @@ from ropewalk.engines.live.frames import (
 from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError, Terms, UnprovenError, refusal
 from ropewalk.engines.live.identity import id_of, key_in
 from ropewalk.engines.live.limits import Budget
+from ropewalk.engines.live.sockets import AT_ONCE, prepare
 from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
 LAGGING = MOST_WAITING // 2  # ours, bytes: that wait to be sent, from where on those from whom they come have to wait
 KINDS_OF_FRAMES = 256  # as many as a byte can tell
-AT_ONCE = 65_536  # ours, bytes: handed to the system at a time; what waits beyond it can still be overtaken
-TCP_NOTSENT_LOWAT = 25  # of Linux; Python names it from 3.12 on
-UNACKNOWLEDGED = 20_000  # ours, milliseconds
 REFUSAL = 1.0  # ours, seconds: how long somebody who is refused may take to hear of it
 FAREWELL = 2.0  # ours, seconds: how long a link that is closed may take to send what waits
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """Why a connection is no more: in the words of the protocols, and in more."""
-
-    cause: Cause
-    why: str  # closed, left, reset, frozen, refused, unreachable, evicted, garbled, unproven, replaced, crossed
-
-
-@dataclass(slots=True)
-class Counts:
-    """What went over the connections of a node."""
-
-    sent: dict[str, list[int]] = field(default_factory=dict)  # kind -> [messages, bytes]
-    pings: int = 0
-    recalled: int = 0  # messages that were not sent, or not to their end, since the other end had the event by then
-    unsent: int = 0  # events that waited to be sent when a connection ended
-    sent_bytes: int = 0  # of frames, before TLS
-    heard_bytes: int = 0
-
-    def count(self, kind: str, size: int, messages: int = 1) -> None:
-        """One message more, or the rest of one."""
-        counts = self.sent.setdefault(kind, [0, 0])
-        counts[0] += messages
-        counts[1] += size
 
 
 class Owner(Protocol):
@@ -146,7 +116,7 @@ class Connection(asyncio.Protocol):
         self.transport.set_write_buffer_limits(high=AT_ONCE)
         secured = cast("ssl.SSLObject", transport.get_extra_info("ssl_object"))
         certificate = secured.getpeercert(binary_form=True)
-        _prepare(transport.get_extra_info("socket"))
+        prepare(transport.get_extra_info("socket"))
         try:
             if self.address is None:
                 self.hands = Called(self.owner.terms, self.owner.certificate, certificate)
@@ -396,16 +366,3 @@ class Connection(asyncio.Protocol):
         self.owner.counts.sent_bytes += len(data)
         self.progress += len(data)
         self.transport.write(data)
-
-
-def _prepare(socket_: socket.socket | None) -> None:
-    """Where the system can.
-
-    A second net under the heartbeat: what is not acknowledged for long breaks the link. And the system takes no more than it can soon
-    send: what it has taken can neither be overtaken nor recalled.
-    """
-    if socket_ is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
-        socket_.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        socket_.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED)
-    if socket_ is not None and sys.platform == "linux":
-        socket_.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, AT_ONCE)

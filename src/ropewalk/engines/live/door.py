@@ -13,13 +13,12 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.limits import BEFORE_TLS, Limits
+from ropewalk.engines.live.sockets import listening
 from ropewalk.errors import RunError
 
-BACKLOG = 1024  # ours: connections that the system keeps until they are accepted
 AT_A_TIME = 64  # ours: accepted before others have their turn
 RESTED = 0.5  # ours, seconds: until it is tried again, where there are no descriptors
 SPENT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})  # what accept says then
@@ -57,7 +56,7 @@ class Door:
         try:
             found = await self.loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
             for family, kind, protocol, _, address in dict.fromkeys(found):
-                self._sockets.append(_listening(family, kind, protocol, address))
+                self._sockets.append(listening(family, kind, protocol, address))
         except OSError as error:
             self.close()
             why = os.strerror(error.errno).lower() if error.errno is not None and error.errno > 0 else "it is not here"
@@ -80,10 +79,10 @@ class Door:
             self._turn_away(caller)
         return ending
 
-    def _accept(self, listening: socket.socket) -> None:
+    def _accept(self, where: socket.socket) -> None:
         for _ in range(AT_A_TIME):
             try:
-                accepted, address = listening.accept()
+                accepted, address = where.accept()
             except (BlockingIOError, InterruptedError):
                 return
             except ConnectionError:
@@ -161,19 +160,3 @@ class Door:
         if not caller.begun:
             with suppress(OSError):
                 caller.socket.close()
-
-
-def _listening(family: int, kind: int, protocol: int, address: tuple[Any, ...]) -> socket.socket:
-    found = socket.socket(family, kind, protocol)
-    try:
-        if os.name == "posix":  # a node that has just left must not keep its place
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            found.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        found.bind(address)
-        found.listen(BACKLOG)
-        found.setblocking(False)
-    except OSError:
-        found.close()
-        raise
-    return found

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ropewalk.engines.live.connection import Ending
+from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.transport import Transport
 from ropewalk.protocols.contract import (
     Connect,

@@ -3,8 +3,10 @@
 import asyncio
 import logging
 
+from ropewalk.engines.live.addresses import in_words
+from ropewalk.engines.live.calls import UNANSWERED, ItselfError
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.transport import ItselfError, Transport, in_words
+from ropewalk.engines.live.transport import Transport
 from ropewalk.errors import RopewalkError
 from ropewalk.protocols.contract import Contact, Join
 
@@ -49,7 +51,7 @@ class Joining:
         except ItselfError:
             self.bootstrap.remove(address)
         except (RopewalkError, OSError, ValueError) as error:
-            self.unreached = in_words(error, address)
+            self.unreached = in_words(error, address, UNANSWERED)
             log.info("bootstrap node %s is not there yet: %s", address, self.unreached)
             return
         else:

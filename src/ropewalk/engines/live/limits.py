@@ -256,3 +256,13 @@ class Limits:
             return ""
         # who has an address of the sixth version has 2^64 of them
         return str(address) if isinstance(address, IPv4Address) else str(IPv6Address(int(address) >> 64 << 64))
+
+
+def descriptors() -> float:
+    """As many as the system allows."""
+    try:
+        import resource  # noqa: PLC0415  not everywhere
+    except ImportError:
+        return inf
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return inf if allowed == resource.RLIM_INFINITY else allowed

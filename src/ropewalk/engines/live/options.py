@@ -6,10 +6,10 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from ropewalk.engines.live.addresses import place
 from ropewalk.engines.live.handshake import HEARTBEAT, LONGEST_HEARTBEAT
 from ropewalk.engines.live.identity import KEY_BYTES, ClusterCertificate, Identity, of_cluster
 from ropewalk.engines.live.limits import Bounds
-from ropewalk.engines.live.transport import place
 from ropewalk.errors import UsageError
 from ropewalk.protocols.catalogue import find_live
 from ropewalk.protocols.content.spaces import space_of

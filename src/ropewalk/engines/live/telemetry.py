@@ -17,7 +17,7 @@ from typing import Any
 
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.changes import LOOKING, Changes
-from ropewalk.engines.live.connection import Ending
+from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.wants import as_json
 from ropewalk.errors import InputError
 from ropewalk.protocols.content.filters import Filter

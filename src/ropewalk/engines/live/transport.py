@@ -3,23 +3,19 @@
 Two nodes that call each other at the same time end up with one connection: the call of the one with the smaller id stands.
 That one lets the other's call wait for what becomes of its own; a caller that does not hang up by then has lost the
 connection that this end still believes in, and gets a new one.
-
-Whoever says nothing for a while is gone, even if its machine is only frozen: TCP alone does not notice. A node that was itself
-held up gives others the benefit of the doubt.
 """
 
 import asyncio
 import logging
-import socket
-import ssl
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from math import inf
 from typing import Any
 
-from ropewalk.engines.live.connection import Connection, Counts, Ending
+from ropewalk.engines.live.calls import UNANSWERED, Call
+from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.door import Door
-from ropewalk.engines.live.handshake import Other, RefusedError, Terms
+from ropewalk.engines.live.endings import Counts, Ending
+from ropewalk.engines.live.handshake import Other, Terms
 from ropewalk.engines.live.identity import ClusterCertificate, contexts
 from ropewalk.engines.live.limits import (
     BEFORE_PROOF,
@@ -29,49 +25,25 @@ from ropewalk.engines.live.limits import (
     MOST_CALLS,
     OUT,
     TOO_MANY,
-    WATCHED,
     Bounds,
     Limits,
+    descriptors,
 )
+from ropewalk.engines.live.lookout import Lookout
 from ropewalk.engines.live.wire import Codec, WireError
-from ropewalk.errors import RopewalkError, UsageError
+from ropewalk.errors import RopewalkError
 from ropewalk.protocols.contract import Cause, Contact, Message
 from ropewalk.protocols.rates import Bucket
 
-FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
-SILENT = 0.75  # ours, heartbeats: whoever has said nothing for so long says that it lives, at the next look, of which there are two in each
-UNANSWERED = 5.0  # ours, seconds: how long a call may take, with all handshakes
 MOST_CALLING = (
     16  # ours: calls at a time, the others wait for their turn: handshakes are dear, and a crowd of them times out
 )
 CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours may take to hang up
 MOST_COUNTED = 4096  # ours: pairs of node and topic whose lost events are counted apart
-MOST_PORT = 65_535
 # why somebody was turned away or cut off, besides what `limits` and `door` say
 NO_PROOF, GARBLED, SLOW, MANY_CALLS = "no proof in time", "garbled", "too slow", "too many calls to make"
 OFFENCES = {"garbled": GARBLED, "unproven": "wrong proof"}  # endings that are held against who brought them about
 log = logging.getLogger(__name__)
-
-
-class ItselfError(RefusedError):
-    """A node has called itself."""
-
-
-class Call:
-    """An attempt to reach a node."""
-
-    __slots__ = ("connection", "task")
-
-    def __init__(self) -> None:
-        self.connection: Connection | None = None
-        self.task: asyncio.Task[None] | None = None
-
-    def hang_up(self) -> None:
-        """It is no longer needed."""
-        if self.task is not None:
-            self.task.cancel()
-        if self.connection is not None:
-            self.connection.abort(Ending("closed", "crossed"))
 
 
 class Transport:
@@ -86,7 +58,7 @@ class Transport:
         bounds: Bounds | None = None,
     ) -> None:
         self.terms = replace(terms, admits=lambda public: self._lets_in(public) and terms.admits(public))
-        self.codec, self.heartbeat = codec, terms.heartbeat
+        self.codec = codec
         self.call_from = None if call_from is None else (call_from, 0)
         self.served, self.calling, self.certificate = contexts(terms.identity, cluster)
         self.counts = Counts()
@@ -103,7 +75,7 @@ class Transport:
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
         self.lagging: Callable[[Connection], None] = lambda _: None  # a neighbour does not keep up
         self.caught_up: Callable[[Connection], None] = lambda _: None  # it does again, or is gone
-        self.limits = Limits((bounds or Bounds()).fitting(_descriptors()))
+        self.limits = Limits((bounds or Bounds()).fitting(descriptors()))
         self._calling = asyncio.Semaphore(MOST_CALLING)
         self._pace = Bucket(CALLS, asyncio.get_running_loop().time())  # of calls
         self._door: Door | None = None
@@ -119,8 +91,9 @@ class Transport:
 
     def begin(self) -> None:
         """See from now on who lives."""
-        self._spawn(self._beat())
-        self._spawn(self._watch())
+        lookout = Lookout(self.links, self.limits, self.terms.heartbeat, self.cut_off)
+        self._spawn(lookout.beat())
+        self._spawn(lookout.watch())
 
     def connect(self, contact: Contact) -> None:
         """Have a link with this node: `up` or `down` follows, later."""
@@ -313,39 +286,7 @@ class Transport:
                 self.down(contact, Ending("failed", why))
 
     async def _dial(self, expected: int | None, address: str, call: Call) -> Connection:
-        host, port = place(address)
-
-        def made() -> Connection:
-            call.connection = Connection(self, expected, address)
-            return call.connection
-
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(UNANSWERED):
-                _, connection = await loop.create_connection(
-                    made,
-                    host,
-                    port,
-                    ssl=self.calling,
-                    server_hostname="node",
-                    ssl_handshake_timeout=UNANSWERED,
-                    local_addr=self.call_from,
-                )
-                await connection.settled.wait()
-        except BaseException:
-            if call.connection is not None:
-                call.connection.abort()
-            raise
-        if connection.twin is not None:
-            raise RefusedError("it is linked already.")
-        if connection.is_itself:
-            raise ItselfError(f"{address} is this node itself.")
-        if not connection.up:
-            why = connection.ending.why if connection.ending else "it hung up"
-            if why == "reset" and self.terms.certified:
-                why = "it hung up, as who does not trust this node's certificate would"
-            raise RefusedError(f"{address}: {why}")
-        return connection
+        return await call.dial(address, lambda: Connection(self, expected, address), self.calling, self.call_from)
 
     async def _admit(self, connection: Connection, other: Other) -> None:
         """Let a caller in, unless its call has crossed ours, and ours stands."""
@@ -393,47 +334,6 @@ class Transport:
             self.limits.offended(NO_PROOF, connection.source, None, self._now())
             connection.refuse("it took too long.")
 
-    # Who lives
-
-    async def _beat(self) -> None:
-        loop = asyncio.get_running_loop()
-        half = self.heartbeat / 2
-        due = loop.time() + half
-        while True:
-            await asyncio.sleep(max(0.0, due - loop.time()))
-            now = loop.time()
-            self._look_around(now, held_up=now - due > half)
-            due = now + half
-
-    async def _watch(self) -> None:
-        while True:
-            await asyncio.sleep(WATCHED)
-            self._look_for_floods(self._now())
-
-    def _look_for_floods(self, now: float) -> None:
-        """Cut off who sends more than anybody who keeps the rules."""
-        for node, connection in list(self.links.items()):
-            if connection.heard_at < now - 2 * WATCHED:
-                continue  # it has said nothing since
-            kind = self.limits.excess(connection.budget, connection.counted(), now)
-            if kind is not None:
-                self.cut_off(node, f"flood of {kind}", f"it sends too many messages of kind {kind}")
-
-    def _look_around(self, now: float, *, held_up: bool) -> None:
-        """Say that this node lives, and see who does not. If it was held up, what others have said may still be unread."""
-        for connection in list(self.links.values()):
-            if held_up or connection.held_up:
-                connection.heard_at = now
-            elif now - connection.heard_at > FROZEN * self._beats(connection):
-                connection.abort(Ending("failed", "frozen"))
-                continue
-            if now - connection.said_at >= SILENT * self.heartbeat:
-                connection.ping()
-
-    def _beats(self, connection: Connection) -> float:
-        """How often one end at least says that it lives."""
-        return max(self.heartbeat, connection.other.heartbeat if connection.other is not None else 0.0)
-
     def _count(self, why: str) -> None:
         self.endings[why] = self.endings.get(why, 0) + 1
 
@@ -442,51 +342,6 @@ class Transport:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-def _descriptors() -> float:
-    """As many as the system allows."""
-    try:
-        import resource  # noqa: PLC0415  not everywhere
-    except ImportError:
-        return inf
-    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return inf if allowed == resource.RLIM_INFINITY else allowed
-
-
-def place(address: str) -> tuple[str, int]:
-    """The host and port of `host:port`, or of `[host]:port`."""
-    host, colon, port = address.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not colon or not port.isdecimal() or int(port) > MOST_PORT or not _is_host(host):
-        raise UsageError(f"{address!r} is no place to call: say HOST:PORT.")
-    return host, int(port)
-
-
-def _is_host(host: str) -> bool:
-    """Whether it can be the name or the number of a machine, as far as can be told without asking."""
-    try:
-        host.encode("idna")
-    except UnicodeError:
-        return False
-    return host.isprintable() and not {*host} & {*" /@?#"}
-
-
-def in_words(error: Exception, address: str) -> str:
-    """Why somebody could not be reached."""
-    match error:
-        case RopewalkError():
-            return str(error).rstrip(".")
-        case ConnectionRefusedError():
-            return f"{address}: nobody listens there"
-        case socket.gaierror():
-            return f"{address}: there is no such host"
-        case TimeoutError():
-            return f"{address}: no answer within {UNANSWERED:g} s"
-        case ssl.SSLError():
-            return f"{address}: what is there is no node, or trusts others"
-        case _:
-            return f"{address}: {getattr(error, 'strerror', None) or type(error).__name__}"
 
 
 def _is_same(known: Connection, other: Other) -> bool:

@@ -1,0 +1,69 @@
+"""Who lives, and who sends too much: what a node looks at again and again.
+
+Whoever says nothing for a while is gone, even if its machine is only frozen: TCP alone does not notice. A node that was itself
+held up gives others the benefit of the doubt.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from ropewalk.engines.live.connection import Connection
+from ropewalk.engines.live.endings import Ending
+from ropewalk.engines.live.limits import WATCHED, Limits
+
+FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
+SILENT = 0.75  # ours, heartbeats: whoever has said nothing for so long says that it lives, at the next look, of which there are two in each
+
+
+class Lookout:
+    """Over the links of one node."""
+
+    def __init__(
+        self,
+        links: dict[int, Connection],
+        limits: Limits,
+        heartbeat: float,
+        cut_off: Callable[[int, str, str], None],
+    ) -> None:
+        self.links, self.limits, self.heartbeat, self.cut_off = links, limits, heartbeat, cut_off
+
+    async def beat(self) -> None:
+        """Go on saying that this node lives, and seeing who does not."""
+        loop = asyncio.get_running_loop()
+        half = self.heartbeat / 2
+        due = loop.time() + half
+        while True:
+            await asyncio.sleep(max(0.0, due - loop.time()))
+            now = loop.time()
+            self._look_around(now, held_up=now - due > half)
+            due = now + half
+
+    async def watch(self) -> None:
+        """Go on looking for who sends too much."""
+        while True:
+            await asyncio.sleep(WATCHED)
+            self._look_for_floods(asyncio.get_running_loop().time())
+
+    def _look_for_floods(self, now: float) -> None:
+        """Cut off who sends more than anybody who keeps the rules."""
+        for node, connection in list(self.links.items()):
+            if connection.heard_at < now - 2 * WATCHED:
+                continue  # it has said nothing since
+            kind = self.limits.excess(connection.budget, connection.counted(), now)
+            if kind is not None:
+                self.cut_off(node, f"flood of {kind}", f"it sends too many messages of kind {kind}")
+
+    def _look_around(self, now: float, *, held_up: bool) -> None:
+        """Say that this node lives, and see who does not. If it was held up, what others have said may still be unread."""
+        for connection in list(self.links.values()):
+            if held_up or connection.held_up:
+                connection.heard_at = now
+            elif now - connection.heard_at > FROZEN * self._beats(connection):
+                connection.abort(Ending("failed", "frozen"))
+                continue
+            if now - connection.said_at >= SILENT * self.heartbeat:
+                connection.ping()
+
+    def _beats(self, connection: Connection) -> float:
+        """How often one end at least says that it lives."""
+        return max(self.heartbeat, connection.other.heartbeat if connection.other is not None else 0.0)

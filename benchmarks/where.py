@@ -39,6 +39,7 @@ ROOMS = {  # which modules are one room to a reader; the first that fits
     "ropewalk.engines.live.envelope": "gate and envelope: what may come in",
     "ropewalk.engines.live.driver": "driver",
     "ropewalk.engines.live.outgoing": "publish: api and outgoing",
+    "ropewalk.engines.live.publishing": "publish: api and outgoing",
     "ropewalk.engines.live.api": "publish: api and outgoing",
     "ropewalk.engines.live.identity": "publish: api and outgoing",
     "ropewalk.engines.live.readers": "subscriptions and readers",

@@ -655,7 +655,7 @@ async def test_who_follows_publishes_and_leaves_at_once_is_heard() -> None:
 
 @alive
 async def test_a_bootstrap_node_that_is_not_there_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ropewalk.engines.live.api.JOINED", 0.5)
+    monkeypatch.setattr("ropewalk.engines.live.publishing.JOINED", 0.5)
     async with Node(bootstrap=["127.0.0.1:1"], options=FAST) as node:
         for _ in range(20):  # half a second in all
             with pytest.raises(UndeliverableError, match=r"127\.0\.0\.1:1: nobody listens there"):

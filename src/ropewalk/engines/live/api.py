@@ -7,9 +7,7 @@ async with Node(bootstrap=["10.0.0.1:7000"]) as node:
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from secrets import token_bytes
 from types import TracebackType
@@ -17,17 +15,18 @@ from typing import IO, Self
 
 from ropewalk.engines.live.addresses import place
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.envelope import MOST_SAID, name_of, unseal
+from ropewalk.engines.live.envelope import unseal
 from ropewalk.engines.live.gate import BANNED, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
 from ropewalk.engines.live.joining import Joining
 from ropewalk.engines.live.leaving import hand_on
 from ropewalk.engines.live.options import CALLED, LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
-from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
+from ropewalk.engines.live.outgoing import Outgoing
 from ropewalk.engines.live.pressure import Pressure, Slow
-from ropewalk.engines.live.readers import ROOM, Readers
-from ropewalk.engines.live.subscriptions import BUFFER, MOST_NAMED, Event, Subscription, WhenFull
+from ropewalk.engines.live.publishing import Publishing
+from ropewalk.engines.live.readers import Readers
+from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport
 from ropewalk.engines.live.wants import Cutting
 from ropewalk.engines.live.wire import codec_of
@@ -39,23 +38,14 @@ from ropewalk.protocols.content.spaces import MOST_CELLS
 from ropewalk.protocols.contract import (
     Contact,
     Deliver,
-    Entered,
     Leave,
     Publish,
     Refuse,
-    Report,
     Subscribe,
     Unsubscribe,
 )
-from ropewalk.protocols.dissemination.injection import UNWANTED
-from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 from ropewalk.protocols.kato.settings import NAME as KATO
 from ropewalk.protocols.stan.settings import NAME
-
-JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
-IN_A_ROW = 16  # ours: events that travel alone, and are published before others have a turn
-SAID_AGAIN = 10.0  # ours, seconds: from one warning that an event did not get into a topic to the next
-log = logging.getLogger(__name__)
 
 Validator = Callable[[Event], "Verdict | Awaitable[Verdict]"]
 """What is to become of an event on a topic: accept it, ignore it, or reject it, which counts against who sent it."""
@@ -83,18 +73,20 @@ class Node:
         for address in self.bootstrap:
             place(address)
         self.identity = identity_of(self.options)
+        self.counts = {"published": 0, "delivered": 0, "copies": 0, "unwanted": 0, "undelivered": 0}
         self._outgoing = Outgoing(self.identity, self._say, sign=self.options.sign)
         self._readers = Readers()
         self._cutting = Cutting(self.options.protocol, self.options.settings)
+        self._publishing = Publishing(
+            self._outgoing, self._readers, self._cutting, self.counts, lambda: self._running, self._must_run
+        )
         self._judges: dict[int, Judge] = {}  # by topic: who validates
-        self._names: dict[tuple[str, ...], dict[int, str]] = {}  # topics that were published on together; MOST_NAMED
         self._running = self._left = False
         self._joining: Joining | None = None
-        self._started_at = self._say_again_at = 0.0
+        self._started_at = 0.0
         self._lock: IO[bytes] | None = None  # of its identity, while it runs
         self.joined = asyncio.Event()  # once a bootstrap node was reached; at once if there is none
         self.address = ""
-        self.counts = {"published": 0, "delivered": 0, "copies": 0, "unwanted": 0, "undelivered": 0}
         # for whoever looks on
         self.published: Callable[[contract.Event], None] = lambda _: None
         self.delivered: Callable[[contract.Event, int], None] = lambda _, __: None
@@ -179,12 +171,12 @@ class Node:
         self.transport.lagging, self.transport.caught_up = self._lagging, self._ease
         self.gate.has_had, self.gate.came_again = machine.has_had, self._came_again
         self.transport.heard = self.gate.receive
-        self.driver.deliver, self.driver.report = self._deliver, self._report
-        self.driver.entered = self._entered
+        self.driver.deliver = self._deliver
         self.transport.begin()
         self._running = True
         if options.settings.discover:
             self._joining = Joining(self.transport, self.driver, self.bootstrap, options.secret, self.joined)
+        self._publishing.begin(self.driver, self.transport, self._joining, self._started_at)
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -317,76 +309,11 @@ class Node:
         UndeliverableError if none of a topic can be reached.
         """
         self._must_run()
-        if isinstance(topics, str):
-            raise UsageError(f"topics is {topics!r}, but must be a list of names: say [{topics!r}].")
-        named = self._named(tuple(topics))
-        if named and content is not None:
-            raise UsageError("an event is on topics, or says something by name (content): drop one.")
-        said = self._cutting.said(content) if content is not None else None
-        named = {said.cell: said.words} if said is not None else named
-        if not named or len(named) > MOST_TOPICS:
-            raise UsageError(f"an event has {len(named)} topics, but must have from 1 to {MOST_TOPICS}.")
-        if not isinstance(payload, bytes | bytearray | memoryview):
-            raise UsageError(f"a payload is a {type(payload).__name__}, but must be bytes: encode it.")
-        payload = bytes(payload)
-        if len(payload) > MOST_SAID:
-            raise UsageError(f"an event of {len(payload)} bytes is too large: {MOST_SAID} are carried at the most.")
-        return await self.publish_on(payload, named, said.content if said is not None else ())
-
-    def _named(self, topics: tuple[str, ...]) -> dict[int, str]:
-        """Topics by id; to be read only."""
-        with suppress(TypeError):  # a name of a wrong kind, of which `topic_of` will say so
-            if topics in self._names:
-                return self._names[topics]
-        named = {topic_of(topic): topic for topic in topics}
-        if len(self._names) >= MOST_NAMED:
-            self._names.clear()
-        self._names[topics] = named
-        return named
+        return await self._publishing.publish(*self._publishing.checked(payload, topics, content))
 
     async def publish_on(self, payload: bytes, topics: dict[int, str], content: Content = ()) -> str:
         """As `publish`, with ids of topics."""
-        follows = self.driver.machine.follows
-        if self._joining is not None and not self.joined.is_set() and not all(map(follows, topics)):
-            try:
-                async with asyncio.timeout_at(self._started_at + JOINED):
-                    await self.joined.wait()
-            except TimeoutError:
-                why = f"no bootstrap node could be reached ({self.unreached})"
-                raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
-        if self._readers.is_full(topics, content):
-            await self._readers.room(topics, content, lambda: self._running)
-        if self.transport.slow:
-            await self._room()
-        self._must_run()
-        ids, strange = tuple(topics), [topic for topic in topics if not follows(topic)]
-        self.counts["published"] += 1
-        if strange or content or self.options.sign:
-            event = self._outgoing.event(ids, payload, content)
-            await self._get_in(event, payload, topics, strange)
-            return name_of(event.id)
-        event, place = self._outgoing.join(ids, payload)
-        self._readers.hand_out(event, (payload,), 0, place)
-        if self._outgoing.full:
-            self._outgoing.full = False
-            await asyncio.sleep(0)  # others have a turn
-        return name_of(event.id, place)
-
-    async def _get_in(self, event: contract.Event, payload: bytes, topics: dict[int, str], strange: list[int]) -> None:
-        """Publish an event by itself. On topics that are not followed here members must be found, and say that they have it."""
-        with self._outgoing.confirming(event, topics) as confirming:
-            self._say(event)
-            self._readers.hand_out(event, (payload,), 0)
-            if strange:
-                await asyncio.wait([confirming[topic] for topic in strange])
-            elif not self.counts["published"] % IN_A_ROW:
-                await asyncio.sleep(0)  # others have a turn
-        failed = {topics[topic]: future.result() for topic, future in confirming.items() if future.done()}
-        failed = {topic: why for topic, why in failed.items() if why}
-        if event.content and UNWANTED in failed.values():
-            self.counts["unwanted"] += 1  # no fault: who wants something else is not known to who publishes
-        elif failed:
-            raise UndeliverableError(failed)
+        return await self._publishing.publish(payload, topics, content)
 
     def _say(self, event: contract.Event) -> None:
         self.published(event)
@@ -423,23 +350,6 @@ class Node:
         if self.pressure is not None:
             self.pressure.ease(slow)
 
-    def _report(self, report: Report) -> None:
-        """An event did not get into a topic. Whoever published it may have gone on: on topics that are followed here nobody waits."""
-        if self._outgoing.confirm(report.event.id, report.topic, report.why) or report.event.content:
-            return  # what it says by name nobody need want
-        letter = unseal(report.event.payload)
-        assert letter is not None  # it was sealed here
-        self.counts["undelivered"] += len(letter.said)
-        now = asyncio.get_running_loop().time()
-        if self.driver.machine.follows(report.topic) and now >= self._say_again_at:
-            self._say_again_at = now + SAID_AGAIN
-            named = self.name_of(report.topic) or f"{report.topic:016x}"
-            words = "an event did not get into %r, which is followed here: %s; all of them are counted (undelivered)"
-            log.warning(words, named, report.why)
-
-    def _entered(self, entered: Entered) -> None:
-        self._outgoing.confirm(entered.event, entered.topic, "")
-
     def _has_room(self, subscription: Subscription) -> None:
         self._readers.wake()
         if not subscription.is_pressed:
@@ -464,15 +374,6 @@ class Node:
         machine = make(Contact(self.identity.id, self.address), options.settings, seed, None)
         assert isinstance(machine, contract.Lasting)
         return machine
-
-    async def _room(self) -> None:
-        """Wait for neighbours that cannot keep up; what they have no room for then is counted."""
-        since = asyncio.get_running_loop().time() - ROOM
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ROOM):
-                for link in list(self.transport.slow):
-                    if link.full_since > since:  # whoever has been slow for long holds up nobody
-                        await link.room.wait()
 
     def _unsubscribe(self, subscription: Subscription) -> None:
         changed = self._readers.remove(subscription)

@@ -29,7 +29,7 @@ class Outgoing:
     """What one node has published, as far as it is not yet known to be in."""
 
     def __init__(self, identity: Identity, say: Callable[[Event], None], *, sign: bool) -> None:
-        self.identity, self.sign, self._say = identity, sign, say
+        self.identity, self.sign, self.say = identity, sign, say
         self._signed_at = 0  # when it last signed an event, in microseconds since 1970
         self._ids: list[int] = []  # of its next events: nobody can tell them before
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
@@ -67,9 +67,9 @@ class Outgoing:
         """Say what has come together."""
         said, self._together = self._together, []
         if len(said) == 1:
-            self._say(sealed(self.identity, self._open.topics, said[0], self._open.id))
+            self.say(sealed(self.identity, self._open.topics, said[0], self._open.id))
         elif said:
-            self._say(parcel(self.identity, self._open.topics, said, self._open.id))
+            self.say(parcel(self.identity, self._open.topics, said, self._open.id))
 
     def _drawn(self) -> int:
         if not self._ids:

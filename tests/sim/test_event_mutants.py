@@ -44,21 +44,19 @@ MUTANTS = [
     Mutant(dissemination.Node, "_around", "in event.topics:", "in event.topics[:1]:", "everybody gets it"),
     Mutant(Asking, "_want", "return [SetTimer(patience, Ask(event, 0))]", "return []", "everybody gets it"),
     Mutant(Asking, "_ask", "tuple(grafted))), again]", "tuple(grafted)))]", "everybody gets it"),
-    Mutant(
-        dissemination.Node, "_spread", "_passed_on(kept, topics,", "_passed_on(kept, event.topics,", "no disclosure"
-    ),
+    Mutant(dissemination.Node, "_spread", "passed_on(kept, topics,", "passed_on(kept, event.topics,", "no disclosure"),
     Mutant(
         dissemination.Node,
         "_asked",
-        "_passed_on(kept, around[1],",
-        "_passed_on(kept, kept.event.topics,",
+        "passed_on(kept, around[1],",
+        "passed_on(kept, kept.event.topics,",
         "no disclosure",
     ),
     Mutant(
         dissemination.Node,
         "_asked",
-        "effects: list[Effect] = []",
-        "effects = [Recall(sender, Push.kind, each) for each in want.ids]",
+        "self._catch_up(sender, grafted, want, now) if grafted else []",
+        "[each for event in want.ids if event in self.kept for each in showed(self.kept[event], sender)]",
         "recalled from owners",
     ),
     Mutant(dissemination.Node, "_make_room", "len(self.kept) > MOST_KEPT or", "", "caches bounded"),

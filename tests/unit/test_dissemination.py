@@ -8,6 +8,7 @@ from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall,
 from ropewalk.protocols.dissemination.asking import Ask
 from ropewalk.protocols.dissemination.messages import Have, Push, Spare, Want
 from ropewalk.protocols.dissemination.node import Advertise, Greet, Node, Remind
+from ropewalk.protocols.dissemination.patience import Patience
 from ropewalk.protocols.dissemination.settings import Settings
 
 A, B, C, D = (Contact(number) for number in range(1, 5))
@@ -51,7 +52,7 @@ def test_the_first_event_of_a_topic_is_only_advertised() -> None:
     assert sent(effects, Push) == {}
     assert timers(effects) == [Advertise()]
     told = sent(machine.fire(Advertise(), 0.1), Have)
-    assert told == {each: Have(((EVENT, (TOPIC,)),)) for each in (A, B)}
+    assert told == {each: Have(((EVENT, (TOPIC,)),), alone=True) for each in (A, B)}
 
 
 def test_whoever_asks_for_it_gets_the_next_by_itself() -> None:
@@ -86,6 +87,7 @@ def test_where_a_link_of_the_tree_has_gone_the_next_event_is_asked_for_soon_and_
     machine = Node(SETTINGS, around.get)
     for number, contact in enumerate((A, B), 1):
         machine.receive(contact, push(number=number), 0.0)
+    machine.asking.patience.came(1.0)  # events may be late, here
     del around[TOPIC][A.id]
     assert wait_for(machine.receive(D, Have(((EVENT, (TOPIC,)),)), 1.0)) == SETTINGS.doubt
     assert sent(machine.fire(Ask(EVENT, 0), 1.1), Want) == {D: Want((EVENT,), (TOPIC,))}
@@ -98,13 +100,45 @@ def test_a_tree_that_lost_a_link_and_misses_nothing_is_trusted_again() -> None:
     machine = Node(SETTINGS, around.get)
     for number, contact in enumerate((A, B), 1):
         machine.receive(contact, push(number=number), 0.0)
+    machine.asking.patience.came(1.0)  # events may be late, here
     del around[TOPIC][A.id]
     machine.tidy(10.0)
     assert wait_for(machine.receive(D, Have(((EVENT, (TOPIC,)),)), 11.0)) == SETTINGS.doubt
     machine.receive(B, push(), 11.05)
     for periods in range(2, 4):
         machine.tidy(10.0 * periods)
-    assert wait_for(machine.receive(D, Have(((EVENT + 1, (TOPIC,)),)), 31.0)) == SETTINGS.patience
+    assert wait_for(machine.receive(D, Have(((EVENT + 1, (TOPIC,)),)), 31.0)) > 2 * SETTINGS.doubt
+
+
+def test_who_makes_a_link_eager_is_offered_what_it_has_missed_of_late() -> None:
+    machine = node(on=(A, B))
+    for number, at in ((1, 0.0), (2, 9.0), (3, 9.5)):
+        machine.receive(A, push(number=number), at)
+        machine.fire(Advertise(), at)
+    effects = machine.receive(B, Want((3,), (TOPIC,)), 10.0)
+    assert sent(effects, Push)[B].event.id == 3
+    assert sent(effects, Have) == {B: Have(((2, (TOPIC,)),), alone=True)}
+    assert sent(machine.receive(B, Want((2,), (TOPIC,)), 10.1), Have) == {}  # it is eager by now
+
+
+def test_what_nobody_else_has_is_not_waited_for() -> None:
+    machine = node()
+    machine.receive(B, push(number=1), 0.0)  # there is a tree
+    effects = machine.receive(A, Have(((EVENT, (TOPIC,)),), alone=True), 1.0)
+    assert list(sent(effects, Want)) == [A]
+
+
+def test_patience_follows_how_late_events_are() -> None:
+    patience = Patience(0.1, 1.0)
+    assert patience.seconds() == 1.0
+    for _ in range(20):
+        patience.came(0.0)
+    assert patience.seconds() == 0.1
+    for _ in range(40):
+        patience.came(0.3)
+    assert 0.3 < patience.seconds() < 0.4
+    patience.came(2.0)
+    assert patience.seconds() == 1.0
 
 
 def test_what_comes_a_second_time_over_an_eager_link_makes_it_lazy() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ropewalk.protocols.contract import Contact, Effect, Send, SetTimer
 from ropewalk.protocols.dissemination.contract import NeighboursOn
 from ropewalk.protocols.dissemination.messages import Want
+from ropewalk.protocols.dissemination.patience import Patience
 from ropewalk.protocols.dissemination.settings import (
     MOST_ADVERTISERS,
     MOST_FROM_ONE,
@@ -33,6 +34,7 @@ class Wanted:
     """An event that is advertised, and not here yet."""
 
     first: int  # who advertised it first
+    since: float  # when
     topics: dict[int, None]
     advertisers: dict[int, Contact] = field(default_factory=dict)  # at most MOST_ADVERTISERS; who was asked goes last
     alone: bool = False  # it does not come by itself: the tree is not to blame
@@ -43,21 +45,24 @@ class Wanted:
 class Asking:
     """All that one node has yet to get."""
 
-    __slots__ = ("first_from", "neighbours", "reached", "settings", "trees", "wanted")
+    __slots__ = ("first_from", "neighbours", "patience", "reached", "settings", "trees", "wanted")
 
     def __init__(self, settings: Settings, neighbours: NeighboursOn, trees: Trees, reached: Reached) -> None:
         self.settings, self.neighbours, self.trees, self.reached = settings, neighbours, trees, reached
+        self.patience = Patience(settings.doubt, settings.patience)
         self.wanted: dict[int, Wanted] = {}  # at most MOST_WANTED
         self.first_from: dict[int, int] = {}  # of these, how many who advertised first; at most MOST_FROM_ONE each
 
-    def advertised(self, sender: Contact, event: int, topics: tuple[int, ...], *, alone: bool) -> list[Effect]:
+    def advertised(
+        self, sender: Contact, event: int, topics: tuple[int, ...], now: float, *, alone: bool
+    ) -> list[Effect]:
         """Somebody has an event that is not here."""
         shared = [topic for topic in topics[:MOST_TOPICS] if sender.id in (self.neighbours(topic) or ())]
         if not shared:
             return []
         wanted = self.wanted.get(event)
         if wanted is None:
-            return self._want(sender, event, shared, alone)
+            return self._want(sender, event, shared, now, alone=alone)
         wanted.topics.update(dict.fromkeys(shared))
         if sender.id not in wanted.advertisers:
             self._add(wanted, sender)
@@ -71,8 +76,15 @@ class Asking:
         wanted = self.wanted.get(timer.event)
         return self._ask(timer.event) if wanted is not None and wanted.asked == timer.asked else []
 
+    def came(self, event: int, now: float, *, asked: bool) -> Wanted | None:
+        """It has come."""
+        wanted = self.no_more(event)
+        if not asked and (wanted is None or not wanted.asked):
+            self.patience.came(0.0 if wanted is None else now - wanted.since)
+        return wanted
+
     def no_more(self, event: int) -> Wanted | None:
-        """It has come, or cannot be had."""
+        """It is here, or cannot be had."""
         wanted = self.wanted.pop(event, None) if self.wanted else None
         if wanted is not None:
             self.first_from[wanted.first] -= 1
@@ -80,16 +92,16 @@ class Asking:
                 del self.first_from[wanted.first]
         return wanted
 
-    def _want(self, sender: Contact, event: int, shared: list[int], alone: bool) -> list[Effect]:
+    def _want(self, sender: Contact, event: int, shared: list[int], now: float, *, alone: bool) -> list[Effect]:
         count = self.first_from.get(sender.id, 0)
         if len(self.wanted) >= MOST_WANTED or count >= MOST_FROM_ONE:
             self.reached.note("events advertised")
             return []  # it will be advertised again
         self.first_from[sender.id] = count + 1
-        self.wanted[event] = Wanted(sender.id, dict.fromkeys(shared), {sender.id: sender}, alone)
+        self.wanted[event] = Wanted(sender.id, now, dict.fromkeys(shared), {sender.id: sender}, alone)
         if alone or not self.trees.stand(shared):
             return self._ask(event)
-        patience = self.settings.doubt if self.trees.may_be_apart(shared) else self.settings.patience
+        patience = self.settings.doubt if self.trees.may_be_apart(shared) else self.patience.seconds()
         return [SetTimer(patience, Ask(event, 0))]
 
     def _add(self, wanted: Wanted, sender: Contact) -> None:

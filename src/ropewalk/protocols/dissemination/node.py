@@ -17,9 +17,10 @@ from heapq import nsmallest
 
 from ropewalk.ids import weight
 from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
-from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
 from ropewalk.protocols.dissemination.asking import Ask, Asking
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
+from ropewalk.protocols.dissemination.kept import Kept, is_left_out, leading, passed_on, showed
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
 from ropewalk.protocols.dissemination.settings import (
@@ -51,21 +52,6 @@ class Remind:
 
     turn: int  # which telling it belongs to
     times: int  # reminders of it so far
-
-
-@dataclass(slots=True)
-class Kept:
-    """An event that can be had here."""
-
-    event: Event
-    hops: int
-    at: float  # when it was published, as far as is known
-    pushed: bool  # it came by itself, over an eager link
-    via: int | None  # who brought it; None: nobody, it was published or let in here
-    topics: tuple[int, ...]  # on which it came
-    shown: dict[int, None]  # who has shown that it has it
-    sent: dict[int, None]  # to whom it went at once
-    answers: dict[int, int] | None = None  # how often it was sent to who asked
 
 
 class Node:
@@ -156,7 +142,7 @@ class Node:
             case Push():
                 return self._pushed(sender, message, now)
             case Have():
-                return self._offered(sender, message)
+                return self._offered(sender, message, now)
             case Want():
                 return self._asked(sender, message, now)
             case Spare():
@@ -227,7 +213,7 @@ class Node:
         for kept in self.kept.values():
             around = self._around(kept.event) if not kept.shown else {}
             for contact, topics in list(around.values())[: self.settings.lazy]:
-                effects.append(Send(contact, _passed_on(kept, topics, now, asked=True)))
+                effects.append(Send(contact, passed_on(kept, topics, now, asked=True)))
         return effects
 
     # The event itself
@@ -242,7 +228,7 @@ class Node:
         kept = self.kept.get(event.id)
         if kept is None:
             return []
-        recalled = _showed(kept, sender)
+        recalled = showed(kept, sender)
         if push.asked or not kept.pushed:
             return recalled
         # One too many for those topics on which the first copy came as well; another topic's tree may need this link. So does this
@@ -263,7 +249,7 @@ class Node:
         if not followed:
             return []  # unsubscribed while it was on its way
         self._remember(event.id, now)
-        wanted = self.asking.no_more(event.id)
+        wanted = self.asking.came(event.id, now, asked=push.asked or sender is None)
         effects: list[Effect] = [Deliver(event, push.hops)] if push.hops else []  # not to its publisher
         shown: dict[int, None] = dict.fromkeys(wanted.advertisers) if wanted is not None else {}
         if sender is not None:
@@ -289,7 +275,7 @@ class Node:
             effects += [Send(each, Spare((event.id,), ())) for each in others]
         if targets:
             effects += self._spread(kept, targets, asked=push.asked, now=now)
-        if _is_left_out(followed, kept):
+        if is_left_out(followed, kept):
             if not self.pending:
                 effects.append(SetTimer(self.settings.gather, Advertise()))
             self.pending[event.id] = None
@@ -298,14 +284,14 @@ class Node:
     def _spread(self, kept: Kept, targets: Around, *, asked: bool, now: float) -> list[Effect]:
         """Over links that are eager: as it is, or offered where others may have been faster."""
         event, effects = kept.event, list[Effect]()
-        large, leading = len(event.payload) >= self.settings.large, _leading(event)
+        large, first = len(event.payload) >= self.settings.large, leading(event)
         for contact, topics in targets.values():
-            if asked or leading not in topics:  # some of them may have it by now, from others
+            if asked or first not in topics:  # some of them may have it by now, from others
                 effects.append(Send(contact, Have(((event.id, tuple(topics)),), alone=True)))
                 continue
             if large:  # time to say that it has it
                 effects.append(Send(contact, Have(((event.id, tuple(topics)),))))
-            effects.append(Send(contact, _passed_on(kept, topics, now, asked=False)))
+            effects.append(Send(contact, passed_on(kept, topics, now, asked=False)))
         return effects
 
     # What can be had, and from whom
@@ -313,6 +299,7 @@ class Node:
     def _advertise(self) -> list[Effect]:
         """Tell neighbours what came. All, if it had to be asked for: then others may miss it, too. Else some, by chance."""
         offers: Offers = {}
+        only_here: Offers = {}  # nobody else has it: it comes from here, or not at all
         near: dict[tuple[int, ...], Around] = {}  # by topics: events that come together are on the same
         for event in self.pending:
             kept = self.kept[event]
@@ -324,9 +311,10 @@ class Node:
                 continue
             if kept.pushed and (kept.shown or kept.sent):  # there is a tree
                 others = nsmallest(self.settings.lazy, others, key=lambda node: weight(event, node))
-            offer(offers, event, {node: around[node] for node in others})
+            untold = only_here if not (kept.shown or kept.sent) else offers
+            offer(untold, event, {node: around[node] for node in others})
         self.pending.clear()
-        return told(offers, answer=False)
+        return told(offers) + told(only_here, alone=True)
 
     def _greet(self) -> list[Effect]:
         """Ours: what is young need not wait for the end of the period, by when its only neighbour may be gone."""
@@ -342,25 +330,26 @@ class Node:
                     offer(offers, event, {node: (greeted[node], shared)})
         return told(offers, answer=True)
 
-    def _offered(self, sender: Contact, have: Have) -> list[Effect]:
+    def _offered(self, sender: Contact, have: Have, now: float) -> list[Effect]:
         effects: list[Effect] = []
         known: list[int] = []
         for event, topics in have.offers[:MOST_IDS]:
             kept = self.kept.get(event)
             if kept is None and event not in self.seen:
-                effects += self.asking.advertised(sender, event, topics, alone=have.alone)
+                effects += self.asking.advertised(sender, event, topics, now, alone=have.alone)
             elif kept is None:  # it was here, or is not wanted
                 known += [event] if self._is_near(sender, topics) else []
             elif self._is_near(sender, kept.event.topics):
                 known.append(event)  # strangers are not told what is here: it tells what is followed
-                effects += _showed(kept, sender)
+                effects += showed(kept, sender)
         if known and have.answer:
             effects.append(Send(sender, Spare(tuple(known), ())))
         return effects
 
     def _asked(self, sender: Contact, want: Want, now: float) -> list[Effect]:
-        self.trees.grow(sender.id, want.topics[:MOST_TOPICS])
-        effects: list[Effect] = []
+        grafted = [topic for topic in want.topics[:MOST_TOPICS] if not self.trees.is_eager(topic, sender.id)]
+        self.trees.grow(sender.id, grafted)
+        effects = self._catch_up(sender, grafted, want, now) if grafted else []
         for event in dict.fromkeys(want.ids[:MOST_IDS]):
             kept = self.kept.get(event)
             around = self._around(kept.event).get(sender.id) if kept is not None else None
@@ -368,13 +357,26 @@ class Node:
             if kept is None or around is None or answers.get(sender.id, 0) >= self.settings.tries:
                 continue  # not for it, or it has had its share
             kept.answers = answers | {sender.id: answers.get(sender.id, 0) + 1}
-            effects.append(Send(sender, _passed_on(kept, around[1], now, asked=True)))
+            effects.append(Send(sender, passed_on(kept, around[1], now, asked=True)))
         return effects
+
+    def _catch_up(self, sender: Contact, topics: list[int], want: Want, now: float) -> list[Effect]:
+        """Ours: who has lost its way into a tree lacks not one event, but all since then: they are offered at once."""
+        since = now - (self.settings.misses + 1) * self.settings.patience
+        offers: Offers = {}
+        for event, kept in reversed(self.kept.items()):
+            if kept.at < since:
+                break
+            shared = [topic for topic in topics if topic in kept.event.topics]
+            known = event in want.ids or sender.id in kept.shown or sender.id in kept.sent or event in self.pending
+            if shared and not known:
+                offer(offers, event, {sender.id: (sender, shared)})
+        return told(offers, alone=True)
 
     def _spared(self, sender: Contact, spare: Spare) -> list[Effect]:
         self.trees.prune(sender.id, spare.topics[:MOST_TOPICS])
         known = [kept for event in spare.ids[:MOST_IDS] if (kept := self.kept.get(event)) is not None]
-        return [effect for kept in known for effect in _showed(kept, sender)]
+        return [effect for kept in known for effect in showed(kept, sender)]
 
     # Memory
 
@@ -416,36 +418,3 @@ class Node:
     def _drop(self, event: int) -> None:
         self.kept_bytes -= len(self.kept.pop(event).event.payload)
         self.pending.pop(event, None)
-
-
-def _passed_on(kept: Kept, topics: Iterable[int], now: float, *, asked: bool) -> Push:
-    return Push(kept.event, tuple(topics), kept.hops + 1, asked, max(0.0, now - kept.at))
-
-
-def _is_left_out(followed: dict[int, dict[int, Contact]], kept: Kept) -> bool:
-    """Whether some neighbour is neither known to have an event nor sent it."""
-    shown, sent = kept.shown, kept.sent
-    for neighbours in followed.values():
-        for node in neighbours:
-            if node not in shown and node not in sent:
-                return True
-    return False
-
-
-def _showed(kept: Kept, node: Contact) -> list[Effect]:
-    """A node has shown that it has an event: what is still on its way there need not go."""
-    if node.id in kept.shown:
-        return []
-    under_way = node.id in kept.sent or node.id in (kept.answers or ())
-    kept.shown[node.id] = None
-    return [Recall(node, Push.kind, kept.event.id)] if under_way else []
-
-
-def _leading(event: Event) -> int:
-    """The one of its topics on which an event goes by itself, the same for everybody; on the others it is offered.
-
-    Trees of different topics cross where a node follows several, and neither neighbour knows of the other's topic.
-    """
-    if len(event.topics) == 1:
-        return event.topics[0]
-    return min(event.topics, key=lambda topic: (weight(event.id, topic), topic))

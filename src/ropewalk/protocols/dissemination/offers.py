@@ -15,7 +15,7 @@ def offer(offers: Offers, event: int, around: Around) -> None:
         offers.setdefault(node, (contact, []))[1].append((event, tuple(topics)))
 
 
-def told(offers: Offers, *, answer: bool) -> list[Effect]:
+def told(offers: Offers, *, alone: bool = False, answer: bool = False) -> list[Effect]:
     """In as many messages as it takes, none of which names more than MOST_IDS events and topics, or one event more."""
     effects: list[Effect] = []
     for contact, offered in offers.values():
@@ -25,8 +25,8 @@ def told(offers: Offers, *, answer: bool) -> list[Effect]:
             part.append(each)
             size += 1 + len(each[1])
             if size >= MOST_IDS:
-                effects.append(Send(contact, Have(tuple(part), answer=answer)))
+                effects.append(Send(contact, Have(tuple(part), alone, answer)))
                 part, size = [], 0
         if part:
-            effects.append(Send(contact, Have(tuple(part), answer=answer)))
+            effects.append(Send(contact, Have(tuple(part), alone, answer)))
     return effects

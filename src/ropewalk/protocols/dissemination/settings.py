@@ -10,8 +10,8 @@ class Settings:
     """All in seconds but where it says otherwise."""
 
     gather: float = 0.1  # ours: how long ids wait for company before they are advertised
-    patience: float = 1.0  # ours: how long an advertised event may take to come by itself, before it is asked for
-    doubt: float = 0.1  # ours: likewise, where a link over which it might have come has gone
+    patience: float = 1.0  # ours: how long an advertised event may take to come by itself at the most, see `patience`
+    doubt: float = 0.1  # ours: likewise at the least, and where a link over which it might have come has gone
     retry: float = 1.0  # ours: how long an answer may take before the next is asked; above a wide-area round trip
     tries: int = 12  # ours: how often an event is asked for
     lazy: int = 6  # gossipsub's D_lazy: to how many neighbours an event is advertised at once, if it came by itself

@@ -1,0 +1,33 @@
+"""How long an advertised event may take to come by itself before it is asked for: not much longer than others took.
+
+Ours, after what TCP does for answers (RFC 6298): mean and spread of how late events were are kept, and patience is the mean and
+four times the spread. Where events outrun what is said of them, as they do on a good tree, that is soon the least there is.
+"""
+
+OF_MEAN, OF_SPREAD = 1 / 8, 1 / 4  # RFC 6298: how much the latest counts
+SPREADS = 4  # likewise: patience beyond the mean
+
+
+class Patience:
+    """That of one node, in seconds."""
+
+    __slots__ = ("least", "mean", "most", "spread")
+
+    def __init__(self, least: float, most: float) -> None:
+        self.least, self.most = least, most
+        self.mean: float | None = None  # until something has come
+        self.spread = 0.0
+
+    def came(self, late: float) -> None:
+        """An event has come by itself, so long after it was advertised; 0 if before."""
+        if self.mean is None:
+            self.mean, self.spread = late, late / 2
+        elif late or self.mean or self.spread:
+            self.spread += OF_SPREAD * (abs(late - self.mean) - self.spread)
+            self.mean += OF_MEAN * (late - self.mean)
+
+    def seconds(self) -> float:
+        """How long to wait for the next."""
+        if self.mean is None:
+            return self.most
+        return min(self.most, max(self.least, self.mean + SPREADS * self.spread))

@@ -17,7 +17,7 @@ off); places, taken and eclipsed of victims alone; deliveries owed to honest nod
 (missed), and those of them whose publisher was connected with the node without liars in the end (starved: too
 late, or kept from it). At last frames for each delivery, and connections of an honest node. The last line is one JSON document.
 
-    .venv/bin/python benchmarks/liars.py [--nodes 200] [--topics 10] [--seeds 3] [--rounds 8] [--manager given]
+    .venv/bin/python benchmarks/liars.py [--nodes 200] [--topics 10] [--seeds 3] [--rounds 8] [--manager given] [--shared 0] [--everywhere]
 """
 
 import argparse
@@ -56,7 +56,8 @@ def measure(attack: Attack, share: int, settings: Settings, asked: argparse.Name
 def flat(attack: Attack, share: int, settings: Settings, asked: argparse.Namespace, seed: int) -> dict[str, float]:
     """What one run came to, each number by one name."""
     started = time.monotonic()
-    found = asdict(play(plotted(attack, share / 100, asked.nodes, asked.topics, settings, seed), asked.events))
+    town = (asked.nodes, asked.topics, settings, seed)
+    found = asdict(play(plotted(attack, share / 100, *town, everywhere=asked.everywhere), asked.events))
     honest, victims = found.pop("honest"), found.pop("victims") or {}
     print(f"{settings.weight} {attack} {share} % seed {seed}: {time.monotonic() - started:.1f} s", file=sys.stderr)
     return honest | {f"victims_{name}": value for name, value in victims.items()} | found
@@ -90,6 +91,8 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=40)
     parser.add_argument("--manager", choices=get_args(ManagerName), default="given")
     parser.add_argument("--fanout", choices=get_args(FanOut), default="two-way")
+    parser.add_argument("--shared", type=int, default=0, help="as in the settings of StaN")
+    parser.add_argument("--everywhere", action="store_true", help="liars follow all topics")
     parser.add_argument("--attacks", nargs="+", choices=ATTACKS, default=ATTACKS)
     parser.add_argument("--weights", nargs="+", choices=WEIGHTS, default=WEIGHTS)
     parser.add_argument("--shares", nargs="+", type=int, default=SHARES, help="of liars among all nodes, in per cent")
@@ -106,6 +109,7 @@ def main() -> None:
                 weight=weight,
                 manager=asked.manager,
                 fanout=asked.fanout,
+                shared=asked.shared,
             )
             for share in asked.shares if not number else [share for share in asked.shares if share]:
                 rows.append(measure(attack, share, settings, asked))

@@ -13,10 +13,11 @@ from ropewalk.engines.sim.population import Act, What
 from ropewalk.protocols.links import Links
 from ropewalk.protocols.sampling.contract import ManagerName
 from ropewalk.protocols.sampling.cyclon import node as cyclon
-from ropewalk.protocols.stan import following, walks
+from ropewalk.protocols.stan import following, shared, walks
 from ropewalk.protocols.stan import node as stan
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.neighbours import Neighbours
+from ropewalk.protocols.stan.shared import Shared
 from ropewalk.protocols.stan.walks import Walks
 from ropewalk.protocols.view import View
 from towns import PERIOD, TIMED, Town, members
@@ -59,6 +60,10 @@ MUTANTS = [
         "one timer each",
     ),
     Mutant(stan.Node, "_begin_to_tidy", "if self.tidying or", "if", "one timer each"),
+    Mutant(Neighbours, "_rank_anew", "following.overlay.view.rank_anew()", "pass", "view bounds"),
+    Mutant(Neighbours, "unlearn", "self._rank_anew(", "(", "view bounds"),
+    Mutant(View, "rank_anew", "self.weights = [", "_ = [", "view bounds"),
+    Mutant(Shared, "learn", "if self.pairs > MOST_SHARED", "if False", "every queue bounded"),
     Mutant(Following, "bury", "if len(self.gone) > MOST_GONE:", "if False:", "every queue bounded"),
 ]
 
@@ -84,7 +89,7 @@ def history(manager: ManagerName, invariants: list[Invariant] | None = None) -> 
             kept = Loss(1, 0.05).judge(sender, receiver, message, now, delays)
             return Duplication(1, 0.1).judge(sender, receiver, message, now, kept) if kept else kept
 
-    settings = replace(TIMED, manager=manager, rounds=20, learn=True)
+    settings = replace(TIMED, manager=manager, rounds=20, learn=True, shared=2)
     rules: list[Rule] = [Early(), Latency(1, 0.05)]
     Town(settings=settings, rules=rules, acts=acts, followed=followed, invariants=invariants).play().at_rest()
 
@@ -96,6 +101,9 @@ def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "MOST_WAYS", 4)
     for module in (following, bounded):
         monkeypatch.setattr(module, "MOST_GONE", 3)
+    for module in (shared, bounded):
+        monkeypatch.setattr(module, "MOST_SHARED", 12)
+    monkeypatch.setattr(shared, "KEPT", 9)
     monkeypatch.setattr(cyclon.Settings, "__init__", lambda _self: None)
     monkeypatch.setattr(cyclon.Settings, "table_size", 4, raising=False)
     monkeypatch.setattr(cyclon.Settings, "swap_length", 3, raising=False)

@@ -119,7 +119,7 @@ def _variant(make: Make, **more: Any) -> Callable[[Contact, int], Node]:
 
 
 # Whoever does not walk has no use for how walks go, what they bring, and how whom they bring is ranked.
-OF_WALKS = ("ttl", "weight", "collect", "learn", "snoop", "adaptive", "slowest", "knowledge")
+OF_WALKS = ("ttl", "weight", "shared", "collect", "learn", "snoop", "adaptive", "slowest", "knowledge")
 
 PROTOCOLS = {
     entry.name: entry

@@ -75,6 +75,13 @@ class View:
         del self.ids[place], self.weights[place]
         return self.contacts.pop(place)
 
+    def rank_anew(self) -> None:
+        """Put the neighbours into order again, after what they weigh has changed; who they are stays as it is."""
+        ranked = sorted((self.weigh(node), node, contact) for node, contact in zip(self.ids, self.contacts, strict=True))
+        self.weights = [weight for weight, _, _ in ranked]
+        self.ids = [node for _, node, _ in ranked]
+        self.contacts = [contact for _, _, contact in ranked]
+
     def worst(self) -> Contact | None:
         """The neighbour that would go first."""
         return self.contacts[-1] if self.contacts else None

@@ -78,8 +78,10 @@ class Outcome:
     connections: float  # of an honest node, to whomever
 
 
-def plotted(attack: Attack, share: float, nodes: int, topics: int, settings: Settings, seed: int) -> Plot:
-    """A town of which this share are liars. The honest are the same whatever the others are up to."""
+def plotted(
+    attack: Attack, share: float, nodes: int, topics: int, settings: Settings, seed: int, *, everywhere: bool = False
+) -> Plot:
+    """A town of which this share are liars, who may follow every topic. The honest are the same whatever the others are up to."""
     count = round(share * nodes)
     interests = {chance(seed, "id", number): _interests(seed, number, topics) for number in range(nodes - count)}
     team = max(1, settings.fan_out(round(FOLLOWS * nodes)))
@@ -94,7 +96,7 @@ def plotted(attack: Attack, share: float, nodes: int, topics: int, settings: Set
             liar, followed = ground(settings.weight, victim, TRIES, seed, number), interests[victim]
             victims[victim] = None
         liars[liar] = None
-        interests[liar] = followed
+        interests[liar] = list(range(1, topics + 1)) if everywhere else followed
     members = {topic: sorted(node for node in interests if topic in interests[node]) for topic in range(1, topics + 1)}
     return Plot(seed, attack, settings, members, liars, victims)
 

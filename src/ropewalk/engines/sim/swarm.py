@@ -120,7 +120,8 @@ class Scenario:
         faults = [type(rule.rule if isinstance(rule, Early) else rule).__name__ for rule in self.rules]
         return (
             f"seed {self.seed}: {len(nodes)} nodes, {len(self.followed)} topics, {settings.rounds} periods,"
-            f" {settings.manager}, {settings.weight} weights{', discovery' if settings.discover else ''};"
+            f" {settings.manager}, {settings.weight} weights{f', shared {settings.shared}' if settings.shared else ''}"
+            f"{', discovery' if settings.discover else ''};"
             f" {', '.join(faults)}; {told(self.acts)}{f'; {len(self.liars)} who {self.lie}' if self.liars else ''}"
         )
 
@@ -139,6 +140,7 @@ def scenario(seed: int) -> Scenario:
         ttl=draw.whole("ttl", 1, 6),
         connectivity=draw.one("connectivity", (0.9, 0.99, 0.999)),
         weight=draw.one("weight", ("printed", "pair", "keyed")),
+        shared=draw.one("shared", (0, 0, 2, 4)),
         learn=manager != "given" or draw.happens("learn", 0.5),
         fanout="two-way" if manager == "scamp" and draw.happens("two-way", 0.5) else "printed",
         snoop=draw.happens("snoop", 0.3),

@@ -88,6 +88,8 @@ class Finding:
         following = self.neighbours.topics.get(topic)
         if following is None or not contacts:
             return []
+        for contact in contacts:
+            self.neighbours.learn(topic, contact.id)
         if _is_alone(following):
             return self.neighbours.ask_manager(topic, Subscribe(topic, contacts, following.level), now)
         others = _strangers(following, contacts)

@@ -12,6 +12,7 @@ from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Of
 from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Withdraw
 from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.stan.shared import Shared
 
 MOST_HOLDERS = 4096  # ours: by whom a node believes to be held on one topic
 MOST_LINKED_ON = 4096  # ours: topics in one keep-alive
@@ -24,10 +25,10 @@ SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link count
 class Neighbours:
     """The neighbours of one node on all its topics."""
 
-    __slots__ = ("awaited", "beats", "doubted", "links", "met", "settings", "topics")
+    __slots__ = ("awaited", "beats", "doubted", "links", "met", "settings", "shared", "topics")
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, shared: Shared) -> None:
+        self.settings, self.shared = settings, shared
         self.topics: dict[int, Following] = {}  # grows by Subscribe, shrinks by Unsubscribe
         self.links = Links()
         self.met: list[Contact] = []  # who has begun to hold this node on a topic; for the owner, who empties it
@@ -100,6 +101,22 @@ class Neighbours:
             return None
         return following.overlay.around()
 
+    # Who shares more topics
+
+    def learn(self, topic: int, node: int) -> None:
+        """Somebody has shown that it follows a topic that is followed here."""
+        self._rank_anew(self.shared.learn(topic, node))
+
+    def unlearn(self, topic: int, node: int | None = None) -> None:
+        """Somebody follows a topic no longer; None: this node does not."""
+        self._rank_anew(self.shared.forget_topic(topic) if node is None else self.shared.forget(topic, node))
+
+    def _rank_anew(self, changed: list[int]) -> None:
+        linked = {node for node in changed if self.links.is_up(node)}  # others are in no view
+        for following in self.topics.values() if linked else ():
+            if not linked.isdisjoint(following.overlay.view.ids):
+                following.overlay.view.rank_anew()
+
     # Links, and what is said about them
 
     def link_up(self, contact: Contact, now: float) -> list[Effect]:
@@ -131,6 +148,8 @@ class Neighbours:
                 effects += self._take_in(following, down.contact, now)
             for answer in asked:
                 effects += self._grant(topic, answer, now)
+        if gone:
+            self._rank_anew(self.shared.forget_node(node))
         return effects
 
     def _is_gone(self, node: int) -> bool:
@@ -152,6 +171,8 @@ class Neighbours:
         following = self.topics.get(topic)
         if following is None:  # it has not heard that we are gone
             return [Send(sender, Left(topic))] if held else []
+        if held:
+            self.learn(topic, sender.id)
         holders = following.overlay.held_by
         if held and sender.id not in holders and len(holders) < MOST_HOLDERS:
             following.overlay.hold(sender)
@@ -259,6 +280,7 @@ class Neighbours:
     def _forget(self, following: Following, node: int, now: float) -> list[Effect]:
         self._bury(following, node, now)
         self._await_no_more(following, node)
+        self.unlearn(following.overlay.topic, node)
         dropped = following.overlay.view.drop(node)
         return [] if dropped is None else self._let_go(following.overlay.topic, dropped, now)
 

@@ -49,6 +49,7 @@ from ropewalk.protocols.stan.following import Following
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Reply, Walk, Withdraw
 from ropewalk.protocols.stan.neighbours import Neighbours
 from ropewalk.protocols.stan.settings import Settings
+from ropewalk.protocols.stan.shared import Shared
 from ropewalk.protocols.stan.walks import Close, Open, Walks
 from ropewalk.protocols.stan.weights import weigher
 from ropewalk.protocols.view import View, Weigh
@@ -88,9 +89,10 @@ class Node:
         walking: bool = True,  # or views stay as their managers make them, and every topic ranks others in its own way
     ) -> None:
         self.me, self.settings, self.seed, self.key, self.walking = me, settings, seed, key, walking
-        self.weigh = weigher(settings.weight, me.id, key)
+        shared = Shared(settings.shared, weigher(settings.weight, me.id, key))
+        self.weigh = shared.weigh if settings.shared else shared.alike
         self.walk_stream = stream(seed, "walk")
-        self.neighbours = Neighbours(settings)
+        self.neighbours = Neighbours(settings, shared)
         self.topics = self.neighbours.topics
         self.walks = Walks(me, settings, self.neighbours)
         self.events = events(of_events or EventSettings(), self.neighbours.around)
@@ -212,6 +214,8 @@ class Node:
 
     def _receive_of_managers(self, sender: Contact, message: sampling.Message | Left, now: float) -> list[Effect]:
         if message.topic in self.topics:
+            if isinstance(message, Left):
+                self.neighbours.unlearn(message.topic, sender.id)
             return self.neighbours.ask_manager(message.topic, Received(sender, message), now)
         # it has not heard that we are gone
         return [] if isinstance(message, Left) else [Send(sender, Left(message.topic))]
@@ -288,6 +292,7 @@ class Node:
             self.neighbours.links.reached.note("topics followed before")
             del self.turns[next(iter(self.turns))]
         del self.topics[topic]
+        self.neighbours.unlearn(topic)
         return effects
 
     def _leave(self, now: float) -> list[Effect]:

@@ -27,14 +27,15 @@ CHOICES = {
 }
 
 LONGEST_WALK = 255  # ours: far beyond any overlay's diameter, and it fits a byte on the wire
+HIGHEST_POWER = 8  # ours: beyond 4 a few shared topics outweigh chance altogether
 LONGEST_WAIT = 1 << 20  # ours: rounds; longer than any run
 SHORTEST_PERIOD, LONGEST_PERIOD = 0.001, 1e6  # ours, seconds: as fast as a local network, as slow as a fortnight
 PASSING = 2.0  # ours, seconds: longer than a walk takes over a local network, or an answer; who is wanted later is called anew
 RETURN = 0.5  # ours: the probability that a node that is gone is back in the next round
 # what plays no part where everything is known at once
-WALKING = ("rounds", "ttl", "schedule", "collect", "learn", "snoop", "adaptive", "slowest", "loss", "churn")
+WALKING = ("rounds", "ttl", "schedule", "collect", "learn", "snoop", "adaptive", "slowest", "shared", "loss", "churn")
 # what the printed protocol does; what its section 2.4 suggests without a listing is not among what is refused
-STRICT = {"fanout": "printed", "weight": "printed", "collect": "views", "knowledge": "walks", "learn": False}
+STRICT = {"fanout": "printed", "weight": "printed", "collect": "views", "knowledge": "walks", "learn": False, "shared": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,11 @@ class Settings:
     )
     # StaN 2.3; keyed and pair are ours; target and ring are what StaN 2.3 and 2.4 warn of
     weight: Weight = parameter("By what a node ranks others.", default="printed")
+    # ours: StaN 2.3 ranks by a hash alone
+    shared: int = parameter(
+        "Nodes rank others by weights divided by this power of the topics that they know to be shared; 0: by weights alone.",
+        default=0,
+    )
     collect: Collect = parameter(  # StaN 2.3, Algorithm 2 line 8
         "What a walk collects: visited nodes with their views, or without.", default="views"
     )
@@ -92,10 +98,15 @@ class Settings:
             raise UsageError(f"connectivity is {self.connectivity}, but must be a probability between 0 and 1.")
         refuse_unless(0, 1, loss=self.loss, churn=self.churn)
         refuse_unless(1, LONGEST_WAIT, slowest=self.slowest)
+        refuse_unless(0, HIGHEST_POWER, shared=self.shared)
         refuse_unless(SHORTEST_PERIOD, LONGEST_PERIOD, period=self.period)
         if self.discover and self.schedule != "timed":
             raise UsageError(
                 f"--discover needs --schedule timed (usual with --engine sim): with {self.schedule} there is no time to ask."
+            )
+        if self.shared and self.schedule != "timed":
+            raise UsageError(
+                f"--shared needs --schedule timed (usual with --engine sim): with {self.schedule} weights never change."
             )
         if self.overlay == "erdos-renyi" and self.fanout == "two-way":
             raise UsageError(

@@ -16,6 +16,7 @@ from ropewalk.protocols.sampling.scamp import node as scamp
 from ropewalk.protocols.stan.following import MOST_GONE, Following
 from ropewalk.protocols.stan.neighbours import MOST_DOUBTED, MOST_HOLDERS
 from ropewalk.protocols.stan.node import MOST_TURNS
+from ropewalk.protocols.stan.shared import MOST_SHARED
 from ropewalk.protocols.stan.walks import MOST_PER_HOP, MOST_WAYS
 
 EVENTS = get_args(EventMessage)
@@ -40,6 +41,7 @@ def _counts(moment: Moment) -> Iterator[Count]:
     yield "ways back", max(len(node.walks.ways), len(node.walks.old_ways)), MOST_WAYS
     yield "topics of the past", len(node.turns), MOST_TURNS
     yield "nodes in doubt", len(node.neighbours.doubted), MOST_DOUBTED
+    yield "shared topics", sum(map(len, node.neighbours.shared.topics_of.values())), MOST_SHARED
     for other, link in node.neighbours.links.by_id.items():
         if link.outbox:
             yield f"messages kept for {other}", len(link.outbox), OUTBOX

@@ -17,15 +17,16 @@ class ViewBounds(Invariant):
     def after(self, moment: Moment) -> str | None:
         """See `Invariant`."""
         for topic, following in moment.stan.topics.items():
-            wrong = _wrong_with(following, moment.now) or self._wrong_order(following)
+            wrong = _wrong_with(following, moment.now)
+            wrong = wrong or self._wrong_order(following, changing=bool(moment.stan.settings.shared))
             if wrong is not None:
                 return f"its view on {topic} {wrong}"
         return None
 
-    def _wrong_order(self, following: Following) -> str | None:
-        """Weights are hashes: they are only made anew where the view has changed."""
+    def _wrong_order(self, following: Following, *, changing: bool) -> str | None:
+        """Weights are hashes: they are only made anew where the view has changed, or weights may without it."""
         view = following.overlay.view
-        if self._sound.get(following) == (view.ids, view.weights):
+        if not changing and self._sound.get(following) == (view.ids, view.weights):
             return None
         ranks = [(view.weigh(other), other) for other in view.ids]
         if ranks != sorted(ranks) or [weight for weight, _ in ranks] != view.weights:

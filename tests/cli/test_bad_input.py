@@ -410,6 +410,8 @@ def test_interrupted_while_spark_starts(elsewhere: Path, sent: signal.Signals) -
         ("--engine sim --period 0", "period is 0.0, but must be from 0.001 to 1000000.0."),
         ("--engine live", "engine live is real nodes on this machine: say `ropewalk cluster` for that."),
         ("--publish 5", "--publish needs nodes that send messages; add --engine sim."),
+        ("--shared 2", "--shared needs --schedule timed (usual with --engine sim): with sync weights never change."),
+        ("--engine sim --shared 9", "shared is 9, but must be from 0 to 8."),
         ("--discover", "--discover needs --schedule timed (usual with --engine sim)"),
         ("--engine sim --topics-per-event 2", "--topics-per-event plays no part without --publish"),
         ("--engine sim --publish 5 --schedule sync", "--publish needs --schedule timed: with sync nothing takes time"),

@@ -77,7 +77,9 @@ class View:
 
     def rank_anew(self) -> None:
         """Put the neighbours into order again, after what they weigh has changed; who they are stays as it is."""
-        ranked = sorted((self.weigh(node), node, contact) for node, contact in zip(self.ids, self.contacts, strict=True))
+        ranked = sorted(
+            (self.weigh(node), node, contact) for node, contact in zip(self.ids, self.contacts, strict=True)
+        )
         self.weights = [weight for weight, _, _ in ranked]
         self.ids = [node for _, node, _ in ranked]
         self.contacts = [contact for _, _, contact in ranked]

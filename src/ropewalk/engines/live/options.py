@@ -21,12 +21,13 @@ from ropewalk.protocols.scribe import settings as scribe
 from ropewalk.protocols.stan.settings import NAME, Settings
 
 EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  hosts at which one listens and nobody can call
-# ADR 17 and 26 say why; the period is a third of the paper's, so that newcomers are soon among others
+# ADR 17, 26 and 27 say why; the period is a third of the paper's, so that newcomers are soon among others
 LIVE = Settings(
     schedule="timed",
     manager="scamp",
     fanout="two-way",
     weight="keyed",
+    shared=2,
     learn=True,
     discover=True,
     period=10.0,

@@ -35,7 +35,14 @@ RETURN = 0.5  # ours: the probability that a node that is gone is back in the ne
 # what plays no part where everything is known at once
 WALKING = ("rounds", "ttl", "schedule", "collect", "learn", "snoop", "adaptive", "slowest", "shared", "loss", "churn")
 # what the printed protocol does; what its section 2.4 suggests without a listing is not among what is refused
-STRICT = {"fanout": "printed", "weight": "printed", "collect": "views", "knowledge": "walks", "learn": False, "shared": 0}
+STRICT = {
+    "fanout": "printed",
+    "weight": "printed",
+    "collect": "views",
+    "knowledge": "walks",
+    "learn": False,
+    "shared": 0,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

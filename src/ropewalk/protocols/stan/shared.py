@@ -7,9 +7,13 @@ others say about it does not count: liars could raise each other (ADR 27).
 
 from ropewalk.protocols.view import Weigh
 
-COUNTED = 8  # ours: more shared topics than this count no more, so that following everything does not get somebody everywhere
+COUNTED = (
+    8  # ours: more shared topics than this count no more, so that following everything does not get somebody everywhere
+)
 MOST_SHARED = 16384  # ours: pairs of another node and a topic that it shares; a hundred topics with 160 nodes each
-KEPT = MOST_SHARED * 3 // 4  # ours: what is left when there are more, so that they are not ranked for every one that comes
+KEPT = (
+    MOST_SHARED * 3 // 4
+)  # ours: what is left when there are more, so that they are not ranked for every one that comes
 
 
 class Shared:

@@ -3,7 +3,8 @@
 StaN alone promises it nowhere: link management lets go of whoever ranks low with all. Cyclon's tables name everybody now
 and then, and visitors that rank the sources of walks (`learn`) find whom nobody holds. With both nobody stays lost, where
 views have the room that the topic calls for (ln n + c): they stay as large as they were given, and two that hold each other
-in views of one never hold a third that comes later. With SCAMP some are always about to be let in again. Announced links
+in views of one never hold a third that comes later. Where shared topics count (`shared`), whoever shares few ranks low with all,
+and it is not promised. With SCAMP some are always about to be let in again. Announced links
 carry events both ways, for which `Connected` is enough.
 """
 
@@ -21,7 +22,7 @@ class StronglyConnected(Invariant):
     def at_rest(self, population: Population) -> str | None:
         """See `Invariant`."""
         settings = population.stan_settings
-        if settings.manager != "cyclon" or not settings.learn:
+        if settings.manager != "cyclon" or not settings.learn or settings.shared:
             return None
         for topic, views in population.views().items():
             if not _have_room(population, topic, views):

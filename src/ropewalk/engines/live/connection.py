@@ -25,7 +25,6 @@ from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, W
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
 LAGGING = MOST_WAITING // 2  # ours, bytes: that wait to be sent, from where on those from whom they come have to wait
-KINDS_OF_FRAMES = 256  # as many as a byte can tell
 REFUSAL = 1.0  # ours, seconds: how long somebody who is refused may take to hear of it
 FAREWELL = 2.0  # ours, seconds: how long a link that is closed may take to send what waits
 
@@ -94,7 +93,7 @@ class Connection(asyncio.Protocol):
         self.room = asyncio.Event()  # whether little does
         self.room.set()
         self.source = ""  # what of the address of who called is counted together; nothing if this node called
-        self.tally = [0] * KINDS_OF_FRAMES  # that have come since this was last looked at: a list is quickest
+        self.tally: dict[int, int] = {}  # frames that have come since this was last looked at, by kind: 256 at the most
         self.budget = Budget()
 
     @property
@@ -135,7 +134,7 @@ class Connection(asyncio.Protocol):
         wrong: WireError | None = None
         try:
             for kind, body in self.splitter.feed(data):
-                tally[kind] += 1
+                tally[kind] = tally.get(kind, 0) + 1
                 if kind >= OF_MESSAGES and self.up:
                     messages.append(decode(kind, body, topics))
                 elif kind != PING or not self.up:
@@ -231,12 +230,11 @@ class Connection(asyncio.Protocol):
 
     def counted(self) -> dict[str, int]:
         """The frames that have come since this was last asked, by kind."""
-        tally, self.tally = self.tally, [0] * KINDS_OF_FRAMES
+        tally, self.tally = self.tally, {}
         found: dict[str, int] = {}
-        for kind, count in enumerate(tally):
-            if count:
-                name = KIND_OF.get(kind, "of the connection")
-                found[name] = found.get(name, 0) + count
+        for kind, count in tally.items():
+            name = KIND_OF.get(kind, "of the connection")
+            found[name] = found.get(name, 0) + count
         return found
 
     def ping(self) -> None:

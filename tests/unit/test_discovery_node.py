@@ -12,6 +12,8 @@ from ropewalk.protocols.contract import Contact, Effect, Send, SetTimer
 from ropewalk.protocols.discovery.messages import Found, Seek, Serve, Served, Unserve, is_sound
 from ropewalk.protocols.discovery.node import Announce, Node, Overdue, Rejoin
 from ropewalk.protocols.discovery.settings import (
+    FEWEST_OPEN,
+    FIRST_OPEN,
     MOST_ASKED,
     MOST_CLOSER,
     MOST_LOOKUPS,
@@ -306,13 +308,26 @@ def test_a_node_with_many_topics_looks_for_a_few_at_a_time_and_for_all_in_the_en
         effects += machine.seek(topic, 0.0)
         assert len(machine.running) <= MOST_LOOKUPS
     asked = sent(effects, Seek)
-    assert len(asked) == MOST_LOOKUPS
+    assert len(asked) == FIRST_OPEN
+    most = 0
     while asked:
+        most = max(most, len(asked))
         effects = []
         for seek in asked:
             effects += machine.receive(SEED, Found(seek.tag, seek.turn, (), ()), 1.0)
         asked = sent(effects, Seek)
     assert [topic for topic, _ in machine.found] == list(range(500))
+    assert most > FIRST_OPEN  # who is answered in time asks more at a time
+
+
+def test_who_is_not_answered_in_time_asks_fewer_at_a_time() -> None:
+    machine = node(SEED)
+    effects = [effect for topic in range(50) for effect in machine.seek(topic, 0.0)]
+    for turn in range(4):
+        overdue = timers(effects, Overdue)
+        effects = [effect for timer in overdue for effect in machine.fire(timer.timer, 2.1 * (turn + 1))]
+    assert len(machine.questions) <= FEWEST_OPEN
+    assert len(machine.waiting) + len(machine.running) + len(machine.found) == 50
 
 
 def test_a_lookup_that_is_led_on_and_on_ends() -> None:

@@ -19,6 +19,8 @@ from ropewalk.protocols.discovery.questions import Job, Question, Questions
 from ropewalk.protocols.discovery.routes import Routes
 from ropewalk.protocols.discovery.serving import Serving
 from ropewalk.protocols.discovery.settings import (
+    FEWEST_OPEN,
+    FIRST_OPEN,
     MOST_FOUND,
     MOST_LOOKUPS,
     MOST_OPEN,
@@ -65,7 +67,7 @@ class Node:
 
     __slots__ = (
         "eras", "found", "leases", "links", "me", "misled", "questions", "rejoining", "routes", "running", "secret", "seed",
-        "seeds", "served", "setbacks", "settings", "waiting",
+        "seeds", "served", "setbacks", "settings", "shrunk_at", "waiting", "window",
     )  # fmt: skip
 
     def __init__(
@@ -81,6 +83,8 @@ class Node:
         self.waiting: dict[Job, None] = {}  # until fewer are running; one for each topic sought or served, and two
         self.running: dict[Job, Lookup] = {}  # at most MOST_LOOKUPS
         self.questions = Questions()
+        self.window: float = FIRST_OPEN  # questions that may be open before another lookup begins; at most MOST_OPEN
+        self.shrunk_at = float("-inf")  # when they became fewer
         self.eras = 0  # topics served so far
         self.setbacks = 0  # joins in a row that reached nobody
         self.rejoining = False  # whether a Rejoin is on its way
@@ -151,7 +155,10 @@ class Node:
         match timer:
             case Overdue(turn):
                 question = self.questions.close(turn)
-                return self._failed(question, now) + self._proceed(now) if question is not None else []
+                if question is None:
+                    return []
+                self._ask_less(now)
+                return self._failed(question, now) + self._proceed(now)
             case Refresh():
                 return self._refresh(now)
             case Rejoin():
@@ -208,6 +215,7 @@ class Node:
         question = self.questions.answered(sender, found)
         if question is None or not self._matters(question):
             return []
+        self._ask_more()
         lookup = question.lookup
         lookup.answered(sender.id)
         lookup.learn((self.routes.get(contact.id) or contact for contact in found.closer), sender.id)
@@ -219,6 +227,7 @@ class Node:
         question = self.questions.answered(sender, answer)
         if question is None or not self._matters(question):
             return []
+        self._ask_more()
         self.served[question.job[1]].answered(sender, answer.full, answer.serving)
         return self._leave(question.job, question.lookup, now)
 
@@ -252,11 +261,20 @@ class Node:
     def _proceed(self, now: float) -> list[Effect]:
         """Begin what waits, if there is room for it."""
         effects: list[Effect] = []
-        while self.waiting and len(self.running) < MOST_LOOKUPS and len(self.questions) < MOST_OPEN:
+        while self.waiting and len(self.running) < MOST_LOOKUPS and len(self.questions) < self.window:
             job = next(iter(self.waiting))
             del self.waiting[job]
             effects += self._begin(job, now)
         return effects
+
+    def _ask_more(self) -> None:
+        """Answers come in time: ours, as TCP does (RFC 5681), one question more for every so many as are open."""
+        self.window = min(MOST_OPEN, self.window + 1 / self.window)
+
+    def _ask_less(self, now: float) -> None:
+        """One did not: half as many, but once for all that were asked at the same time. Else those that are late are asked again."""
+        if now - self.shrunk_at > self.settings.patience:
+            self.window, self.shrunk_at = max(FEWEST_OPEN, self.window / 2), now
 
     def _begin(self, job: Job, now: float) -> list[Effect]:
         purpose, topic = job

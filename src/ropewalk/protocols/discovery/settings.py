@@ -57,6 +57,8 @@ MOST_SEEDS = 64  # ours: kept for ever
 
 MOST_LOOKUPS = 16  # ours: at a time, the others wait for their turn; a node with a thousand topics floods nobody
 MOST_OPEN = 256  # ours: questions open before another lookup begins
+FIRST_OPEN = 6  # ours: likewise, until it is known how many are answered in time: two lookups' worth
+FEWEST_OPEN = 3  # ours: likewise, when hardly any are: one lookup's worth
 MOST_ASKED = 64  # ours: questions of one lookup; more than twice what it takes among a million nodes
 MOST_KNOWN = 64  # ours: contacts that a lookup has yet to ask, the first in line
 

@@ -30,7 +30,7 @@ LONGEST_WALK = 255  # ours: far beyond any overlay's diameter, and it fits a byt
 HIGHEST_POWER = 8  # ours: beyond 4 a few shared topics outweigh chance altogether
 LONGEST_WAIT = 1 << 20  # ours: rounds; longer than any run
 SHORTEST_PERIOD, LONGEST_PERIOD = 0.001, 1e6  # ours, seconds: as fast as a local network, as slow as a fortnight
-PASSING = 2.0  # ours, seconds: longer than a walk takes over a local network, or an answer; who is wanted later is called anew
+PASSING = 5.0  # ours, seconds: longer than a walk takes, or an answer that is still of use; with 2 a crowd that starts opens twice as many
 RETURN = 0.5  # ours: the probability that a node that is gone is back in the next round
 # what plays no part where everything is known at once
 WALKING = ("rounds", "ttl", "schedule", "collect", "learn", "snoop", "adaptive", "slowest", "shared", "loss", "churn")

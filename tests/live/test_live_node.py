@@ -153,6 +153,25 @@ async def test_what_is_on_other_topics_or_too_large_travels_by_itself_and_in_ord
 
 
 @alive
+async def test_who_publishes_on_one_topic_and_another_in_turn_lets_others_have_theirs() -> None:
+    async with Node() as node:
+        node.subscribe("news", "sport", when_full="drop-oldest", buffer=1)
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        counting = asyncio.create_task(count())
+        for number in range(1000):
+            await node.publish(b"x", ["news" if number % 2 else "sport"])
+        counting.cancel()
+        assert turns >= 1000 // 16 - 1
+
+
+@alive
 @pytest.mark.parametrize(("size", "together"), [(10, 128), (1000, 12)])
 async def test_what_is_published_without_a_pause_travels_in_parcels_that_are_full(size: int, together: int) -> None:
     async with Node() as node:

@@ -55,7 +55,7 @@ MUTANTS = [
     Mutant(
         dissemination.Node,
         "_asked",
-        "self._catch_up(sender, grafted, want, now) if grafted else []",
+        "self._catch_up(sender, grafted, ids, now) if grafted else []",
         "[each for event in want.ids if event in self.kept for each in showed(self.kept[event], sender)]",
         "recalled from owners",
     ),

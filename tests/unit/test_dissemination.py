@@ -1,5 +1,6 @@
 """The events of one node, input by input: what it sends at once, what it offers, asks for, and tells again."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -119,6 +120,62 @@ def test_who_makes_a_link_eager_is_offered_what_it_has_missed_of_late() -> None:
     assert sent(effects, Push)[B].event.id == 3
     assert sent(effects, Have) == {B: Have(((2, (TOPIC,)),), alone=True)}
     assert sent(machine.receive(B, Want((2,), (TOPIC,)), 10.1), Have) == {}  # it is eager by now
+
+
+def test_strangers_are_offered_nothing_for_making_a_link_eager() -> None:
+    machine = node(on=(A,))
+    machine.receive(A, push(number=1), 9.0)
+    machine.fire(Advertise(), 9.1)
+    assert machine.receive(B, Want((), (TOPIC,)), 10.0) == []
+    assert machine.receive(A, Want((), (OTHER,) * 64), 10.0) == []
+
+
+def test_who_makes_a_link_eager_again_and_again_is_offered_what_it_missed_once() -> None:
+    machine = node(on=(A, B))
+    machine.receive(A, push(number=1), 9.5)
+    machine.fire(Advertise(), 9.6)
+    assert list(sent(machine.receive(B, Want((), (TOPIC,) * 64), 10.0), Have)) == [B]
+    machine.receive(B, Spare((), (TOPIC,)), 10.1)
+    assert sent(machine.receive(B, Want((), (TOPIC,)), 10.2), Have) == {}
+    machine.receive(B, Spare((), (TOPIC,)), 11.1)
+    assert list(sent(machine.receive(B, Want((), (TOPIC,)), 11.2), Have)) == [B]
+
+
+def test_one_old_event_that_came_late_hides_none_that_are_young() -> None:
+    machine = node(on=(A, B))
+    machine.receive(A, push(number=1), 9.5)
+    machine.receive(A, replace(push(number=2), age=100.0), 9.6)
+    machine.fire(Advertise(), 9.7)
+    assert sent(machine.receive(B, Want((), (TOPIC,)), 10.0), Have) == {B: Have(((1, (TOPIC,)),), alone=True)}
+
+
+def test_what_was_asked_for_too_soon_makes_patience_longer() -> None:
+    machine = node(on=(A, B))
+    for number in range(1, 9):
+        machine.receive(A, push(number=number), 0.0)
+    assert machine.asking.patience.seconds() == SETTINGS.doubt
+    for number in range(10, 30):
+        machine.receive(B, Have(((number, (TOPIC,)),)), number)
+        machine.fire(Ask(number, 0), number + 0.1)
+        machine.receive(B, push(number=number, asked=True), number + 0.2)
+        machine.receive(A, push(number=number), number + 0.3)
+    assert machine.asking.patience.seconds() > 0.3
+
+
+def test_all_that_is_offered_at_once_is_asked_for_in_one_message() -> None:
+    offers = tuple((number, (TOPIC,)) for number in range(1, 9))
+    effects = node().receive(A, Have(offers, alone=True), 0.0)
+    assert sent(effects, Want) == {A: Want(tuple(range(1, 9)), (TOPIC,))}
+    assert len([each for each in effects if isinstance(each, Send)]) == 1
+
+
+def test_who_was_told_to_be_lazy_and_has_not_heard_of_it_is_not_counted_on() -> None:
+    machine = node()
+    machine.receive(A, push(number=10), 0.0)
+    machine.receive(B, push(number=10), 0.1)  # is told to be lazy
+    machine.receive(B, push(number=11), 0.2)  # was on its way by then
+    assert sent(machine.receive(A, push(number=11), 0.3), Spare) == {}
+    assert sent(machine.publish(event(number=12), 1.0), Push).keys() == {A}
 
 
 def test_what_nobody_else_has_is_not_waited_for() -> None:

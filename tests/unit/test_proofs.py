@@ -264,6 +264,17 @@ def test_only_as_many_are_asked_at_a_time_as_would_do_and_one_more() -> None:
     assert list(asked(seeker.receive(others[0], denied, 0.1))) == [others[4]]
 
 
+def test_who_had_no_turn_is_not_doubted() -> None:
+    seeker, others = proofs(), [Contact(1 << bit) for bit in range(8)]
+    effects = seeker.check(TOPIC, others, 0.0)
+    first = asked(effects)
+    seeker.receive(others[0], answer(member(others[0]).receive(ME, first[others[0]], 0.1)), 0.2)
+    (timer,) = [effect.timer for effect in effects if isinstance(effect, SetTimer)]
+    seeker.fire(timer, 2.0)
+    assert seeker.checked == [(TOPIC, (others[0],))]
+    assert [contact for contact in others if seeker.is_doubted(TOPIC, contact)] == others[1:4]
+
+
 def test_who_is_linked_is_asked_first() -> None:
     seeker, others = proofs(), [Contact(number) for number in range(1, 9)]
     seeker.links.came_up(others[7], 0.0)

@@ -13,6 +13,7 @@ from ropewalk.errors import RunError
 from ropewalk.protocols.content.filters import Content
 from ropewalk.protocols.contract import Event
 
+IN_A_ROW = 16  # ours: events that travel alone, or parcels, that are published before others have a turn
 DRAWN = 512  # ours: ids of events that are drawn at a time, since to draw one takes longer than all else about it
 
 
@@ -35,6 +36,7 @@ class Outgoing:
         self._confirming: dict[tuple[int, int], asyncio.Future[str]] = {}  # (event, topic) -> "" or why not
         self._together: list[bytes] = []  # what was said in this turn of the loop
         self._bytes = 0  # in there
+        self._begun = 0  # parcels begun in this turn
         self.full = False  # whether as much was said in this turn as goes together: it is time for others to have one
         self._open = Event(0, identity.id, (), b"")  # what it will be, but for the payload
 
@@ -54,7 +56,10 @@ class Outgoing:
             place = 0
         if not place:
             self._open, self._bytes = Event(self._drawn(), self.identity.id, topics, b""), 0
-            asyncio.get_running_loop().call_soon(self.flush)
+            self._begun += 1
+            self.full = self._begun >= IN_A_ROW
+            if self._begun == 1:
+                asyncio.get_running_loop().call_soon(self._end_turn)
         self._together.append(payload)
         self._bytes += size
         event = self._open
@@ -62,6 +67,10 @@ class Outgoing:
             self.flush()
             self.full = True
         return event, place
+
+    def _end_turn(self) -> None:
+        self._begun = 0
+        self.flush()
 
     def flush(self) -> None:
         """Say what has come together."""

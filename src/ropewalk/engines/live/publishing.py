@@ -9,7 +9,7 @@ from ropewalk.engines.live.driver import Driver
 from ropewalk.engines.live.envelope import MOST_SAID, name_of, unseal
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.joining import Joining
-from ropewalk.engines.live.outgoing import Outgoing, UndeliverableError
+from ropewalk.engines.live.outgoing import IN_A_ROW, Outgoing, UndeliverableError
 from ropewalk.engines.live.readers import ROOM, Readers
 from ropewalk.engines.live.subscriptions import MOST_NAMED
 from ropewalk.engines.live.transport import Transport
@@ -21,7 +21,6 @@ from ropewalk.protocols.dissemination.injection import UNWANTED
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
-IN_A_ROW = 16  # ours: events that travel alone, and are published before others have a turn
 SAID_AGAIN = 10.0  # ours, seconds: from one warning that an event did not get into a topic to the next
 log = logging.getLogger(__name__)
 

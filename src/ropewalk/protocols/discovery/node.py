@@ -157,7 +157,8 @@ class Node:
                 question = self.questions.close(turn)
                 if question is None:
                     return []
-                self._ask_less(now)
+                if self.routes.get(question.to.id) is not None:  # who never said anything may not be there
+                    self._ask_less(now)
                 return self._failed(question, now) + self._proceed(now)
             case Refresh():
                 return self._refresh(now)
@@ -213,9 +214,10 @@ class Node:
 
     def _found(self, sender: Contact, found: Found, now: float) -> list[Effect]:
         question = self.questions.answered(sender, found)
+        if question is not None:
+            self._ask_more()
         if question is None or not self._matters(question):
             return []
-        self._ask_more()
         lookup = question.lookup
         lookup.answered(sender.id)
         lookup.learn((self.routes.get(contact.id) or contact for contact in found.closer), sender.id)
@@ -225,9 +227,10 @@ class Node:
 
     def _served(self, sender: Contact, answer: Served, now: float) -> list[Effect]:
         question = self.questions.answered(sender, answer)
+        if question is not None:
+            self._ask_more()
         if question is None or not self._matters(question):
             return []
-        self._ask_more()
         self.served[question.job[1]].answered(sender, answer.full, answer.serving)
         return self._leave(question.job, question.lookup, now)
 
@@ -254,7 +257,9 @@ class Node:
     # Lookups
 
     def _want(self, job: Job, now: float) -> list[Effect]:
-        if job not in self.running:
+        if job == JOIN and job not in self.running:
+            self.waiting = {JOIN: None} | self.waiting  # who knows nobody finds nothing
+        elif job not in self.running:
             self.waiting[job] = None
         return self._proceed(now)
 
@@ -272,7 +277,10 @@ class Node:
         self.window = min(MOST_OPEN, self.window + 1 / self.window)
 
     def _ask_less(self, now: float) -> None:
-        """One did not: half as many, but once for all that were asked at the same time. Else those that are late are asked again."""
+        """One did not, of somebody who is known: half as many, but once for all that were asked at the same time.
+
+        Where everybody has too much to do, asking the same again is what there is too much of.
+        """
         if now - self.shrunk_at > self.settings.patience:
             self.window, self.shrunk_at = max(FEWEST_OPEN, self.window / 2), now
 

@@ -107,8 +107,9 @@ class Proofs:
         if trial is None or trial.turn != timer.turn:
             return []
         if timer.last or trial.sound:
-            for node in list(trial.open):
+            for node in [node for node, tries in trial.open.items() if tries]:
                 self._doubt(trial, node)
+            trial.open.clear()  # the others had no turn, which is not their fault
             return self._go_on(timer.tag, trial, now)
         effects: list[Effect] = [SetTimer(self.settings.patience, Unproven(timer.tag, timer.turn, last=True))]
         return effects + self._ask_all(trial, now)
@@ -118,7 +119,7 @@ class Proofs:
         effects: list[Effect] = []
         for label, trial in list(self.trials.items()) if cause != "closed" else ():
             tries = trial.open.get(contact.id)
-            if tries is None:
+            if tries is None or (not tries and cause == "failed"):
                 continue
             if cause == "failed" and tries < TRIES:
                 effects += self._ask(trial, contact.id, now)

@@ -79,7 +79,7 @@ class Asking:
     def came(self, event: int, now: float, *, asked: bool) -> Wanted | None:
         """It has come."""
         wanted = self.no_more(event)
-        if not asked and (wanted is None or not wanted.asked):
+        if not asked:
             self.patience.came(0.0 if wanted is None else now - wanted.since)
         return wanted
 
@@ -129,3 +129,18 @@ class Asking:
         wanted.asked += 1
         again = SetTimer(self.settings.retry, Ask(event, wanted.asked))
         return [Send(contact, Want((event,), tuple(grafted))), again]
+
+
+def asked_together(effects: list[Effect]) -> list[Effect]:
+    """The same, but with one question to each for all that it is asked for."""
+    wants: dict[Contact, list[Want]] = {}
+    others: list[Effect] = []
+    for effect in effects:
+        if isinstance(effect, Send) and isinstance(effect.message, Want):
+            wants.setdefault(effect.to, []).append(effect.message)
+        else:
+            others.append(effect)
+    for contact, each in wants.items():
+        ids = tuple(event for want in each for event in want.ids)
+        others.append(Send(contact, Want(ids, tuple(dict.fromkeys(topic for want in each for topic in want.topics)))))
+    return others

@@ -21,6 +21,9 @@ class Kept:
     shown: dict[int, None]  # who has shown that it has it
     sent: dict[int, None]  # to whom it went at once
     answers: dict[int, int] | None = None  # how often it was sent to who asked
+    wanted_at: float | None = (
+        None  # since when it was advertised, if it had to be asked for and has not come by itself since
+    )
 
 
 def passed_on(kept: Kept, topics: Iterable[int], now: float, *, asked: bool) -> Push:

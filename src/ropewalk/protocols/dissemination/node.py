@@ -18,12 +18,13 @@ from heapq import nsmallest
 from ropewalk.ids import weight
 from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
-from ropewalk.protocols.dissemination.asking import Ask, Asking
+from ropewalk.protocols.dissemination.asking import Ask, Asking, asked_together
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
 from ropewalk.protocols.dissemination.kept import Kept, is_left_out, leading, passed_on, showed
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
 from ropewalk.protocols.dissemination.settings import (
+    MOST_CAUGHT_UP,
     MOST_IDS,
     MOST_KEPT,
     MOST_KEPT_BYTES,
@@ -34,6 +35,8 @@ from ropewalk.protocols.dissemination.settings import (
 )
 from ropewalk.protocols.dissemination.trees import Trees
 from ropewalk.protocols.reached import UNSOUND, Reached
+
+NEVER = float("-inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class Node:
 
     __slots__ = (
         "asking",
+        "caught_up",
         "greeted",
         "kept",
         "kept_bytes",
@@ -86,6 +90,7 @@ class Node:
         self.greeted: dict[
             int, Contact
         ] = {}  # who will be told what can be had; while there is anybody, Greet is on its way
+        self.caught_up: dict[int, float] = {}  # who was last offered what it had missed, and when; those of a period
         self.pending: dict[int, None] = {}  # events yet to be advertised; while there are any, Advertise is on its way
 
     # What the node says
@@ -127,6 +132,7 @@ class Node:
         for kept in self.kept.values():
             for known in (kept.shown, kept.sent, kept.answers or {}):
                 known.pop(node, None)
+        self.caught_up.pop(node, None)
 
     def has(self, event: int) -> bool:
         """Whether it can be had here."""
@@ -171,7 +177,8 @@ class Node:
             self._drop(event)
         for event in [event for event, at in self.seen.items() if at <= now - self.settings.seen]:
             del self.seen[event]
-        self.trees.tidy()
+        self.trees.tidy(now - self.settings.retry)
+        self.caught_up = {node: at for node, at in self.caught_up.items() if at > now - self.settings.retry}
         offers: Offers = {}
         for event, kept in self.kept.items():
             around = self._around(kept.event)
@@ -229,6 +236,9 @@ class Node:
         if kept is None:
             return []
         recalled = showed(kept, sender)
+        if not push.asked and kept.wanted_at is not None:  # it was asked for too soon
+            self.asking.patience.came(now - kept.wanted_at)
+            kept.wanted_at = None
         if push.asked or not kept.pushed:
             return recalled
         # One too many for those topics on which the first copy came as well; another topic's tree may need this link. So does this
@@ -238,9 +248,9 @@ class Node:
             for topic in push.topics
             if topic in kept.topics
             and sender.id in (self.neighbours(topic) or ())
-            and (kept.via is None or self.trees.is_eager(topic, kept.via))
+            and (kept.via is None or self.trees.brings(topic, kept.via))
         ]
-        self.trees.prune(sender.id, pruned)
+        self.trees.spare(sender.id, pruned, now)
         return [*recalled, Send(sender, Spare((event.id,), tuple(pruned)))] if pruned else recalled
 
     def _accept(self, event: Event, sender: Contact | None, push: Push, now: float) -> list[Effect]:
@@ -255,18 +265,19 @@ class Node:
         if sender is not None:
             shown[sender.id] = None
             if not push.asked:
-                self.trees.welcome(sender.id, push.topics)
+                self.trees.welcome(sender.id, push.topics, now - self.settings.retry)
         targets = self.trees.targets(followed, shown)
         sent = dict.fromkeys(targets)
         kept = self.kept[event.id] = Kept(
-            event,
-            push.hops,
-            now - push.age,
-            not push.asked,
-            None if sender is None else sender.id,
-            push.topics,
-            shown,
-            sent,
+            event=event,
+            hops=push.hops,
+            at=now - push.age,
+            pushed=not push.asked,
+            via=None if sender is None else sender.id,
+            topics=push.topics,
+            shown=shown,
+            sent=sent,
+            wanted_at=wanted.since if wanted is not None and push.asked else None,
         )
         self.kept_bytes += len(event.payload)
         self._make_room()
@@ -311,8 +322,8 @@ class Node:
                 continue
             if kept.pushed and (kept.shown or kept.sent):  # there is a tree
                 others = nsmallest(self.settings.lazy, others, key=lambda node: weight(event, node))
-            untold = only_here if not (kept.shown or kept.sent) else offers
-            offer(untold, event, {node: around[node] for node in others})
+            somewhere = kept.shown or kept.sent
+            offer(offers if somewhere else only_here, event, {node: around[node] for node in others})
         self.pending.clear()
         return told(offers) + told(only_here, alone=True)
 
@@ -344,13 +355,18 @@ class Node:
                 effects += showed(kept, sender)
         if known and have.answer:
             effects.append(Send(sender, Spare(tuple(known), ())))
-        return effects
+        return asked_together(effects)
 
     def _asked(self, sender: Contact, want: Want, now: float) -> list[Effect]:
-        grafted = [topic for topic in want.topics[:MOST_TOPICS] if not self.trees.is_eager(topic, sender.id)]
+        ids = dict.fromkeys(want.ids[:MOST_IDS])
+        grafted = [
+            topic
+            for topic in dict.fromkeys(want.topics[:MOST_TOPICS])
+            if sender.id in (self.neighbours(topic) or ()) and not self.trees.is_eager(topic, sender.id)
+        ]
         self.trees.grow(sender.id, grafted)
-        effects = self._catch_up(sender, grafted, want, now) if grafted else []
-        for event in dict.fromkeys(want.ids[:MOST_IDS]):
+        effects = self._catch_up(sender, grafted, ids, now) if grafted else []
+        for event in ids:
             kept = self.kept.get(event)
             around = self._around(kept.event).get(sender.id) if kept is not None else None
             answers = kept.answers or {} if kept is not None else {}
@@ -360,17 +376,25 @@ class Node:
             effects.append(Send(sender, passed_on(kept, around[1], now, asked=True)))
         return effects
 
-    def _catch_up(self, sender: Contact, topics: list[int], want: Want, now: float) -> list[Effect]:
-        """Ours: who has lost its way into a tree lacks not one event, but all since then: they are offered at once."""
+    def _catch_up(self, sender: Contact, topics: list[int], asked: dict[int, None], now: float) -> list[Effect]:
+        """Ours: who has lost its way into a tree lacks not one event, but all since then: they are offered at once.
+
+        The latest MOST_CAUGHT_UP, and once per `retry`, however often it makes a link eager.
+        """
+        if now - self.caught_up.get(sender.id, NEVER) < self.settings.retry:
+            return []
+        self.caught_up[sender.id] = now
         since = now - (self.settings.misses + 1) * self.settings.patience
         offers: Offers = {}
+        offered = 0
         for event, kept in reversed(self.kept.items()):
-            if kept.at < since:
-                break
-            shared = [topic for topic in topics if topic in kept.event.topics]
-            known = event in want.ids or sender.id in kept.shown or sender.id in kept.sent or event in self.pending
-            if shared and not known:
+            shared = [topic for topic in topics if topic in kept.event.topics] if kept.at >= since else []
+            if shared and event not in asked and sender.id not in kept.shown and sender.id not in kept.sent:
                 offer(offers, event, {sender.id: (sender, shared)})
+                offered += 1
+                if offered == MOST_CAUGHT_UP:
+                    self.reached.note("events offered to who lost its way into a tree")
+                    break
         return told(offers, alone=True)
 
     def _spared(self, sender: Contact, spare: Spare) -> list[Effect]:

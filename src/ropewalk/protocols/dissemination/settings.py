@@ -26,6 +26,10 @@ class Settings:
     seen: float = 900.0  # ours: how long an id is remembered: no event is delivered twice within it
 
     def __post_init__(self) -> None:
+        if not 0 < self.doubt <= self.patience:
+            raise UsageError(
+                f"an event is waited for {self.doubt} s at the least and {self.patience} s at the most, but must be the other way round."
+            )
         if not self.keep < self.seen:
             raise UsageError(
                 f"events are kept for {self.keep} s and known for {self.seen} s, but must be known for longer: else they come again."
@@ -37,6 +41,7 @@ MOST_SEEN = 65_536  # ours: ids remembered, likewise
 MOST_WANTED = 4096  # ours: events that are advertised, and not here yet
 MOST_FROM_ONE = 512  # ours: of these, advertised first by one neighbour: a liar alone stops nobody from asking
 MOST_IDS = 512  # ours: ids in one message
+MOST_CAUGHT_UP = 256  # ours: events offered at once to who has lost its way into a tree; half of what it asks of one
 MOST_ADVERTISERS = 8  # ours: of whom an event can be had, remembered for each
 MOST_INJECTED = 1024  # ours: events of a node's own that have yet to get into a topic
 MOST_ENTRANCES = 256  # ours: topics whose members are remembered to publish on

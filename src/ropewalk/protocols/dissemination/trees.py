@@ -18,12 +18,15 @@ DOUBTED = (
 class Trees:
     """The links of one node that are eager."""
 
-    __slots__ = ("doubted", "eager", "missed", "misses", "neighbours")
+    __slots__ = ("doubted", "eager", "missed", "misses", "neighbours", "spared")
 
     def __init__(self, misses: int, neighbours: NeighboursOn) -> None:
         self.misses, self.neighbours = misses, neighbours
         self.eager: dict[int, dict[int, None]] = {}  # topic -> to whom events go without being asked for
         self.missed: dict[int, int] = {}  # topic -> events in a row that had to be asked for
+        self.spared: dict[
+            tuple[int, int], float
+        ] = {}  # (topic, node) -> when it was told to be lazy; those of a period
         self.doubted: dict[int, int] = {}  # topic whose tree has lost a link here -> until then, see DOUBTED
 
     def stand(self, topics: Iterable[int]) -> bool:
@@ -33,6 +36,10 @@ class Trees:
     def is_eager(self, topic: int, node: int) -> bool:
         """Whether a link brings a topic's events by itself."""
         return node in self.eager.get(topic, ())
+
+    def brings(self, topic: int, node: int) -> bool:
+        """Whether it will bring what comes next."""
+        return self.is_eager(topic, node) and node in (self.neighbours(topic) or ())
 
     def may_be_apart(self, topics: Iterable[int]) -> bool:
         """Whether a link has gone over which an event on these might have come."""
@@ -51,12 +58,15 @@ class Trees:
                     targets.setdefault(node, (neighbours[node], []))[1].append(topic)
         return targets
 
-    def welcome(self, sender: int, topics: Iterable[int]) -> None:
-        """A link has brought an event by itself: it is eager at the other end, so it is here."""
+    def welcome(self, sender: int, topics: Iterable[int], since: float) -> None:
+        """A link has brought an event by itself: it is eager at the other end, so it is here.
+
+        Unless that was told to be lazy since then: it had not heard of it yet.
+        """
         for topic in topics:
             if sender in self.eager.get(topic, ()) and not self.missed.get(topic):
                 continue  # as most do
-            if sender in (self.neighbours(topic) or ()):
+            if self.spared.get((topic, sender), since) <= since and sender in (self.neighbours(topic) or ()):
                 self._grow(topic, sender)
                 self.missed[topic] = 0
 
@@ -71,6 +81,12 @@ class Trees:
         for topic in topics:
             self.eager.get(topic, {}).pop(node, None)
 
+    def spare(self, node: int, topics: Iterable[int], now: float) -> None:
+        """Likewise, and its other end is told."""
+        topics = tuple(topics)
+        self.prune(node, topics)
+        self.spared.update(((topic, node), now) for topic in topics)
+
     def graft(self, node: int, topics: Iterable[int], *, missed: bool) -> list[int]:
         """An event has to be asked for: where no link is eager, or too much was missed, the one that has it will be."""
         grafted: list[int] = []
@@ -84,8 +100,9 @@ class Trees:
                 grafted.append(topic)
         return grafted
 
-    def tidy(self) -> None:
-        """Forget topics and neighbours of the past."""
+    def tidy(self, since: float) -> None:
+        """Forget topics and neighbours of the past, and who was told to be lazy before some moment."""
+        self.spared = {each: at for each, at in self.spared.items() if at > since}
         self.doubted = {topic: left - 1 for topic, left in self.doubted.items() if left > 1}
         for topic in [*self.eager]:
             near = self.neighbours(topic)
@@ -102,4 +119,5 @@ class Trees:
         self.doubted[topic] = DOUBTED
 
     def _grow(self, topic: int, node: int) -> None:
+        self.spared.pop((topic, node), None)
         self.eager.setdefault(topic, {})[node] = None

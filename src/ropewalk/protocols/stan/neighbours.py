@@ -107,6 +107,11 @@ class Neighbours:
         """Somebody has shown that it follows a topic that is followed here."""
         self._rank_anew(self.shared.learn(topic, node))
 
+    def _learn_again(self, topics: tuple[int, ...], node: int) -> None:
+        """If it was forgotten, to make room for others."""
+        for topic in topics if node not in self.shared.topics_of else ():
+            self.learn(topic, node)
+
     def unlearn(self, topic: int, node: int | None = None) -> None:
         """Somebody follows a topic no longer; None: this node does not."""
         self._rank_anew(self.shared.forget_topic(topic) if node is None else self.shared.forget(topic, node))
@@ -217,6 +222,7 @@ class Neighbours:
         topics = self.topics
         known = [topic in topics and sender.id in topics[topic].overlay.held_by for topic in message.topics]
         if all(known) and len(known) == link.held_on:
+            self._learn_again(message.topics, sender.id)
             return []  # as announced, which it usually is: the same in a few steps, however many topics there are
         effects: list[Effect] = []
         held_for = dict.fromkeys(message.topics)

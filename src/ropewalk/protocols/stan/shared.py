@@ -36,9 +36,11 @@ class Shared:
         """This one follows a topic; who may be ranked in another way now."""
         if not self.power or topic in self.topics_of.get(node, {}):
             return []
-        self.topics_of.setdefault(node, {})[topic] = None
+        topics = self.topics_of.setdefault(node, {})
+        topics[topic] = None
         self.pairs += 1
-        return [node, *self._cut()] if self.pairs > MOST_SHARED else [node]
+        changed = [node] if len(topics) <= COUNTED else []
+        return changed + self._cut() if self.pairs > MOST_SHARED else changed
 
     def forget(self, topic: int, node: int) -> list[int]:
         """It follows the topic no longer; who may be ranked in another way now."""
@@ -49,11 +51,11 @@ class Shared:
         self.pairs -= 1
         if not topics:
             del self.topics_of[node]
-        return [node]
+        return [node] if len(topics) < COUNTED else []
 
     def forget_topic(self, topic: int) -> list[int]:
         """It is followed here no longer, and so is shared with nobody."""
-        return [node for node in list(self.topics_of) if self.forget(topic, node)]
+        return [changed for node in list(self.topics_of) for changed in self.forget(topic, node)]
 
     def forget_node(self, node: int) -> list[int]:
         """It is gone."""

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -14,6 +15,7 @@ from ropewalk.engines.live.metrics import as_text
 from ropewalk.engines.live.options import LIVE_ON_RINGS
 from ropewalk.engines.live.outgoing import UndeliverableError
 from ropewalk.errors import UsageError
+from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 from ropewalk.protocols.magnet.settings import Settings as MagnetSettings
 from ropewalk.protocols.scribe.node import Node as RingNode
@@ -54,6 +56,24 @@ async def network(stack: AsyncExitStack, count: int, protocol: str) -> list[Node
 async def settled(*nodes: Node) -> None:
     """Until all are on the trees of what they follow."""
     await eventually(lambda: all(machine(node).awaited() == (0, 0) for node in nodes), "not on their trees")
+
+
+def are_closed(nodes: list[Node]) -> bool:
+    """Whether each knows who sits right before and right after it, on all rings."""
+    return all(map(is_closed, zip(*(machine(node).rings() for node in nodes), strict=True)))
+
+
+def is_closed(ring: tuple[Ring, ...]) -> bool:
+    """The same of one ring, as each of its nodes keeps it."""
+    if any(each.place is None for each in ring):
+        return False
+    in_order = sorted(ring, key=lambda each: each.place or b"")
+    return all(
+        [seat.contact.id for seat in before.successors[:1]] == [after.me.id]
+        and after.predecessor is not None
+        and after.predecessor.contact.id == before.me.id
+        for before, after in pairwise([*in_order, in_order[0]])
+    )
 
 
 @both
@@ -114,8 +134,9 @@ async def test_a_neighbour_that_dies_takes_nobody_with_it(protocol: str) -> None
     async with AsyncExitStack() as stack:
         nodes = await network(stack, 7, protocol)
         news = [node.subscribe("news") for node in nodes]
+        # before that several may take themselves for the home, and all may know nobody but the first, which may be the home
+        await eventually(lambda: are_closed(nodes), "rings are not closed")
         await settled(*nodes)
-        await eventually(lambda: any(NEWS in machine(node).standing().roots for node in nodes), "there is no root")
         (home,) = [node for node in nodes if NEWS in machine(node).standing().roots]
         rest = [node for node in nodes if node is not home]
         home.driver.stop()  # no good-bye: its connections break

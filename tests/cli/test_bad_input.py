@@ -276,7 +276,7 @@ def interrupted(command: list[str], folder: Path, sent: signal.Signals, when: Ca
         report.open("w") as said,
         subprocess.Popen(words, stderr=said, start_new_session=True, env=os.environ | {"ROPEWALK_TEST": tag}) as child,
     ):
-        reached = wait_until(lambda: when(tag) or child.poll() is not None, 60)
+        reached = wait_until(lambda: when(tag) or child.poll() is not None, 100)
         os.killpg(child.pid, sent)  # as a terminal does: the whole group
     lines = report.read_text().splitlines()
     assert reached, lines

@@ -43,7 +43,7 @@ def test_nodes_and_bare_frames_are_measured_in_the_same_run_and_nothing_is_lost(
         assert system["of bare"].keys() == system["best"].keys()
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_a_small_network_is_measured_beside_the_naive_one_of_equal_reach() -> None:
     found = measured("--only", "network,ropewalk", "--nodes", "12", "--rounds", "0", "--events", "12")["network"]
     ours, *naive = found["networks"].values()

@@ -83,7 +83,8 @@ LIVE = {"B-F6a-live": ("holds", "holds in part"), "B-F6b": ("holds",)}
 SLOW = {
     *("A-T2", "A-F2", "A-P2", "B-F8", "B-C1-weak", "B-C1-weak-managed", "B-C1-strong-managed", "B-C1-repair", "B-C2"),
     *("B-D2", "B-D3", "B-P1", "B-S1", "B-C1-strong", "B-F7", "B-F6a-timed", "A-T1", "A-S1", "M-C5", "B-F6a"),
-    *("K-C1", "K-F5b", "K-P3"),  # the latter two look at what K-F5a and K-P2 do
+    *("K-C1", "K-F5a", "K-F5b", "K-P3"),  # the last two look at what K-F5a and K-P2 do
+    *("B-F9", "M-C7"),
 }
 PAPER = {"A-T1": "holds in part", "A-T2": "holds", "M-F7": "holds"}  # those that take minutes
 

@@ -1,4 +1,4 @@
-"""Histories made up by chance: a hundred of them, those that once failed, and the tool that plays many more."""
+"""Histories made up by chance: some of them, those that once failed, and the tool that plays many more."""
 
 import importlib.util
 import multiprocessing.dummy
@@ -18,13 +18,12 @@ from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination.settings import Settings as EventSettings
 
 TOOL = Path(__file__).parents[2] / "tools" / "swarm"
-MANY, AT_ONCE = 100, 10  # so few that they take about a minute
+MANY, AT_ONCE = 50, 10  # so few that they take about a minute; `make long` plays hundreds
 FAILED_ONCE = {
     12: "a publisher that no longer follows, and has nobody to ask, is told so",
     17: "liars name those who do not follow",
     25: "a publisher that no longer follows, and has nobody to ask, is told so",
     29: "liars name those who do not follow",
-    40: "questions that wait for a link that somebody else has opened are given up in time",
     63: "a publisher that no longer follows, and has nobody to ask, is told so",
     91: "whoever advertises an event second may share another of its topics than the first",
     137: "discovery names for a lease who has followed before",
@@ -66,7 +65,7 @@ def played(seed: int) -> str:
 
 
 @pytest.mark.parametrize("first", range(0, MANY, AT_ONCE))
-def test_a_hundred_histories(first: int) -> None:
+def test_some_histories(first: int) -> None:
     wrong = {seed: played(seed) for seed in range(first, first + AT_ONCE)}
     assert {seed: words for seed, words in wrong.items() if words} == {}
 
@@ -92,7 +91,7 @@ def test_a_scenario_is_one_history(seed: int) -> None:
     assert traces[0].digest == traces[1].digest != traces[2].digest
 
 
-def test_the_hundred_are_of_all_kinds() -> None:
+def test_they_are_of_all_kinds() -> None:
     """Else they would say little: every manager, every fault, everything that can happen to nodes."""
     many = [scenario(seed) for seed in range(MANY)]
     assert {each.settings.manager for each in many} == {"given", "scamp", "cyclon"}

@@ -18,11 +18,11 @@ FAILED_ONCE = {
     529: "who changed its mind is not drawn back into its former group by what was on its way",
     21: "who was taken to be gone says itself that it is not, and is believed by all",
 }
-# With the history in which each is seen; others may see it, too
+# With the first history that is tried: each is seen there, or in a later one where a change has shuffled them
 MUTANTS = [
     (Mutant(Alike, "merge", "known[1] < order", "False", "one group"), 1),
     (Mutant(Alike, "ring", "(at + 1) % len(self.ranked)", "at - 1", "one group"), 1),
-    (Mutant(Groups, "circle", "changed += self.alike.come_last(order)", "pass", "one group"), 9),
+    (Mutant(Groups, "circle", "changed += self.alike.come_last(order)", "pass", "one group"), 3),
     (Mutant(Groups, "heard", "self.alike.heard[sender.id] = now", "pass", "one group"), 0),
     (Mutant(Groups, "_changed", "self.neighbours.let_go(contact.id)", "pass", "interests bounded"), 0),
     (Mutant(Neighbours, "_forget_strangers", "self.let_go(node)", "pass", "interests bounded"), 0),
@@ -34,10 +34,14 @@ MUTANTS = [
 ]  # fmt: skip
 
 
+def play_from(first: int, count: int) -> None:
+    for seed in range(first, first + count):
+        play(scenario(seed))
+
+
 @pytest.mark.parametrize("first", range(0, MANY, AT_ONCE))
 def test_histories(first: int) -> None:
-    for seed in range(first, first + AT_ONCE):
-        play(scenario(seed))
+    play_from(first, AT_ONCE)
 
 
 @pytest.mark.parametrize("seed", list(FAILED_ONCE))
@@ -57,4 +61,4 @@ def test_one_seed_is_one_history() -> None:
 def test_a_bug_is_caught(monkeypatch: pytest.MonkeyPatch, mutant: Mutant, seed: int) -> None:
     mutant.put_in(monkeypatch)
     with pytest.raises(BrokenError, match=f"^{mutant.caught_by}: "):
-        play(scenario(seed))
+        play_from(seed, MANY)

@@ -17,6 +17,7 @@ MANY, AT_ONCE = 20, 10
 FAILED_ONCE = {
     529: "who changed its mind is not drawn back into its former group by what was on its way",
     21: "who was taken to be gone says itself that it is not, and is believed by all",
+    58: "an event is gone with the only member in reach that it was handed to, and that crashed before it had told anybody",
 }
 # With the first history that is tried: each is seen there, or in a later one where a change has shuffled them
 MUTANTS = [

@@ -11,6 +11,7 @@ from ropewalk.protocols.content.filters import Filter, is_wanted
 from ropewalk.protocols.contract import (
     Deliver,
     Effect,
+    Entered,
     Event,
     Input,
     Leave,
@@ -52,6 +53,7 @@ class Published:
     at: float
     followers: dict[Node, float]  # who followed one of its topics, and since when
     outside: dict[int, None] = field(default_factory=dict)  # topics that it did not get into, as its publisher was told
+    inside: dict[int, None] = field(default_factory=dict)  # topics that somebody let it into, as its publisher was told
     delivered: dict[Node, Delivery] = field(default_factory=dict)
 
     def is_owed_to(self, node: Node, period: float) -> bool:
@@ -98,11 +100,14 @@ class Ledger:
                 self.published[effect.event.id].delivered[node] = Delivery(now, effect.hops)
             elif isinstance(effect, Report) and effect.why != UNWANTED:  # which is looked into further
                 self.published[effect.event.id].outside[effect.topic] = None
+            elif isinstance(effect, Entered):
+                self.published[effect.event].inside[effect.topic] = None
 
     def due(self, population: Population) -> list[tuple[Published, Node]]:
         """Who must have got which event when all is quiet: it followed one of its topics all the time, and ran.
 
-        The event must have been in that topic: one that nobody there had when its publisher went is gone with it.
+        The event must have been in that topic: one that nobody there had when its publisher went is gone with it, and one that
+        only those had who let it in, and crashed, is gone with them.
         """
         running = {process.node for process in population.simulator.processes.values()}
         period = population.settings.period
@@ -120,10 +125,12 @@ class Ledger:
         """Its publisher is there to see to it, and was told nothing else; or somebody is who has it, whatever was told."""
         there, at = published.by in running, published.at
         had = [node for node in published.delivered if node in running]
+        lost = published.inside if published.delivered and not had else {}
         return [
             topic
             for topic in published.event.topics
-            if (there and topic not in published.outside) or any(self._follows_since(at, node, topic) for node in had)
+            if (there and topic not in published.outside and topic not in lost)
+            or any(self._follows_since(at, node, topic) for node in had)
         ]
 
     def _follows_since(self, at: float, node: Node, topic: int) -> bool:

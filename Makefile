@@ -18,7 +18,7 @@ demo: $(READY)  ## run StaN on embedded Spark and write a report
 test: $(READY)  ## the tests of every day
 	$(BIN)/pytest $(TWICE)
 
-thorough: $(READY)  ## the tests that take minutes: most claims at small scale, a cluster
+thorough: $(READY)  ## what takes ten seconds and more each: the quickest claims at small scale, a cluster, more histories
 	$(BIN)/pytest $(TWICE) -m "thorough and not long"
 
 LONG_SEEDS ?= 5000:5300

@@ -91,6 +91,7 @@ def test_a_node_that_is_killed_is_shown_as_down_and_as_back_when_it_starts_anew(
     assert looking.complaints == []
 
 
+@pytest.mark.thorough
 def test_the_page_says_that_the_connection_is_lost_and_finds_it_again(browser: Browser, town: Town) -> None:
     first = town.dashboard("first")
     url = first.document()["url"]
@@ -107,6 +108,7 @@ def test_the_page_says_that_the_connection_is_lost_and_finds_it_again(browser: B
     assert looking.api("/api/state")["totals"]["up"] == 3
 
 
+@pytest.mark.thorough
 def test_a_page_with_an_old_token_says_what_to_do(browser: Browser, town: Town) -> None:
     first = town.dashboard("first")
     url = first.document()["url"]
@@ -118,6 +120,7 @@ def test_a_page_with_an_old_token_says_what_to_do(browser: Browser, town: Town) 
         expect(looking.page.locator("#connection")).to_contain_text("a new token is needed")
 
 
+@pytest.mark.thorough
 def test_it_ends_with_0_and_a_port_that_is_taken_or_a_folder_that_is_none_is_said(tmp_path: Path) -> None:
     live = tmp_path / "live"
     live.mkdir()

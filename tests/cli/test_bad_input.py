@@ -293,8 +293,8 @@ def interrupted(command: list[str], folder: Path, sent: signal.Signals, when: Ca
     ("sent", "command"),
     [
         pytest.param(signal.SIGINT, GENERATE, id="generate"),
-        pytest.param(signal.SIGTERM, ["simulate", "stan", "{universe}"], id="simulate"),
-        pytest.param(signal.SIGINT, ["demo"], id="demo"),
+        pytest.param(signal.SIGTERM, ["simulate", "stan", "{universe}"], id="simulate", marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, ["demo"], id="demo", marks=pytest.mark.long),
     ],
 )
 def test_interrupted_half_way(universe: Path, elsewhere: Path, sent: signal.Signals, command: list[str]) -> None:

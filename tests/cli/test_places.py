@@ -36,6 +36,7 @@ def test_one_core_and_four_gibibytes_give_the_same_store(spark: Session, tmp_pat
     assert Store.open(tmp_path / "small").manifest.to_json() == Store.open(tmp_path / "usual").manifest.to_json()
 
 
+@pytest.mark.thorough
 def test_a_package_in_a_folder_with_a_space_starts_spark_in_spite_of_a_strange_environment(tmp_path: Path) -> None:
     package = tmp_path / "my projects" / "ropewalk"
     shutil.copytree(Path(ropewalk.__file__).parent, package)

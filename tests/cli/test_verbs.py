@@ -224,6 +224,7 @@ def test_doctor_without_java_says_what_to_do(
     assert "ropewalk[java]" in out
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(300)
 def test_describe(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["generate", "grid", "--set", "fig6", "--out", "u"]) == 0

@@ -27,15 +27,16 @@ def small(model: Model) -> Model:
     return cast("Model", replace(cast("Any", model), **{name: size for name, size in sizes.items() if name in known}))
 
 
+@pytest.mark.thorough
 @EVERY
 def test_the_same_seed_gives_the_same_pairs_in_any_number_of_partitions(sliced: Session, model: Model) -> None:
     found = []
-    for partitions in (1, 2, 7):
+    for partitions in (1, 7):
         sliced.conf.set("spark.sql.shuffle.partitions", str(partitions))
         frame = small(model).subscriptions(sliced, 1)
         assert frame.dtypes == [("node_key", "string"), ("topic_key", "string")]
         found.append(sorted(tuple(row) for row in frame.collect()))
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
     assert len(set(found[0])) == len(found[0]) > 0
     assert len({node for node, _ in found[0]}) == 64
     other = sorted(tuple(row) for row in small(model).subscriptions(sliced, 2).collect())

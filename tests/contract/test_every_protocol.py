@@ -222,6 +222,7 @@ def hostile(entry: Entry, data):
     return message
 
 
+@pytest.mark.thorough
 @each
 @given(data=st.data())
 @settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])

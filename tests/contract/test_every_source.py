@@ -145,6 +145,7 @@ def test_what_it_reads(gathered: Callable[..., Gathered], sample: Sample, pack) 
     assert reject["text"]
 
 
+@pytest.mark.thorough
 @EVERY
 def test_cuts_and_several_files_change_nothing(
     gathered: Callable[..., Gathered], sample: Sample, monkeypatch: pytest.MonkeyPatch

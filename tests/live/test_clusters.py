@@ -23,6 +23,7 @@ def is_there(process: int) -> bool:
     return True
 
 
+@pytest.mark.thorough
 @alive
 async def test_who_is_killed_while_it_restarts_or_is_frozen_ends_no_run(tmp_path: Path) -> None:
     async with Cluster(MEMBERS, SETTINGS, 1, tmp_path, processes=None) as cluster:

@@ -85,6 +85,7 @@ async def test_events_reach_exactly_those_whose_filters_they_match() -> None:
         assert standing.by_cell >= 1  # 28 lies in a cell that the first range touches: it came, and was not handed out
 
 
+@pytest.mark.thorough
 @alive_for(3 * LONG)
 async def test_a_network_of_ranges_delivers_what_an_oracle_says_across_the_crash_of_a_primary() -> None:
     wishes = [_wish(number % 20) for number in range(MANY)]  # three nodes each want the same

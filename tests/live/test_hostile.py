@@ -135,6 +135,7 @@ def _holds_out(node: Attacked, done: dict[str, int], counted: dict[str, int], co
     assert floods > 0, counted
 
 
+@pytest.mark.thorough
 @alive_for(110)
 async def test_a_node_among_hundreds_that_mean_harm_serves_who_keeps_the_rules(tmp_path: Path) -> None:
     _holds_out(*await _besieged(tmp_path, SOME), SOME)

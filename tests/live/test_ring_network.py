@@ -115,6 +115,7 @@ async def test_what_is_published_before_there_is_a_way_gets_there(protocol: str)
         assert [event.payload for event in await read(news, 1)] == [b"hello"]
 
 
+@pytest.mark.thorough
 @both
 @alive
 async def test_all_may_be_told_of_all_and_none_be_the_first(protocol: str) -> None:
@@ -229,7 +230,8 @@ async def test_a_node_that_has_left_can_come_back(protocol: str) -> None:
 
 
 @alive
-async def test_nodes_of_other_protocols_stay_apart() -> None:
+async def test_nodes_of_other_protocols_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.publishing.JOINED", 1.0)
     async with Node() as stan:
         async with Node(bootstrap=[stan.address], options=QUICK["magnet"]) as other:
             with pytest.raises(UndeliverableError, match="no bootstrap node could be reached"):

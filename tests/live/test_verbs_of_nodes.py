@@ -218,6 +218,7 @@ def test_json_lines_carry_bytes_topics_and_who(running) -> None:
     assert text["publisher"] == binary["publisher"]
 
 
+@pytest.mark.thorough
 def test_what_gets_nowhere_is_said_and_the_exit_code_tells(running) -> None:
     there = address_of(running(*ROPEWALK, "subscribe", "news"))
     done = ropewalk("publish", "nothing", "--bootstrap", there, "--message", "x")
@@ -371,6 +372,7 @@ def test_what_makes_no_sense_is_one_sentence(words: list[str], code: int, why: s
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.thorough
 def test_a_certificate_of_the_cluster_lets_in_and_nothing_else_does(running, tmp_path: Path) -> None:
     certified = cluster_of(tmp_path, ["a", "b"])
     first = running(*ROPEWALK, "subscribe", "news", "--count", 1, *certified["a"])

@@ -21,6 +21,7 @@ def test_the_document_lists_traces() -> None:
     assert len(DOCUMENTED) == 11
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", DOCUMENTED, ids=lambda row: row[0].rpartition(" ")[2])
 def test_a_trace_comes_out_as_documented(
     spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str], row: tuple[str, str, str, str]

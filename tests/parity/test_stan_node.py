@@ -66,6 +66,7 @@ def test_all_settings_together_are_equal_after_every_round(topics: Topics, chose
     check_every_round(topics, replace(chosen, overlay="fixed", churn=0.0), seed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("schedule", cases.CONDUCTED)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_under_churn_pvs_agrees_within_two_percent_in_every_round(schedule: Schedule, seed: int) -> None:

@@ -109,6 +109,7 @@ def test_a_home_that_crashes_with_an_event_loses_nothing() -> None:
     town(20, "scribe", ScribeSettings(rounds=20), acts=[*acts, Act(50.1, home, "crash")])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("protocol", ["scribe", "magnet"])
 def test_back_on_its_trees_within_six_periods_under_churn_and_loss(protocol: str) -> None:
     """And whoever stays misses nothing that is published after that, nor before."""
@@ -193,6 +194,7 @@ def test_who_comes_in_peace_is_below_a_root_at_once_and_stays_so(of: str) -> Non
         assert set(lost).isdisjoint(unrooted(population))
 
 
+@pytest.mark.long
 def test_trees_are_not_deeper_for_homes_that_have_moved() -> None:
     printed, strict = (
         town(60, "magnet", MagnetSettings(rounds=14, grafting=grafting)) for grafting in ("printed", "strict")

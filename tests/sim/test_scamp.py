@@ -101,6 +101,7 @@ def test_unsubscription_as_printed_erodes_views() -> None:
     assert printed.mean_view() < 0.5 * law(nodes)
 
 
+@pytest.mark.thorough
 def test_announced_replacements_cure_it() -> None:
     """The same turnover: one leaves, one comes back, four times as often as there are nodes; nobody walks."""
     town, chance = overlay(400), Random(1)

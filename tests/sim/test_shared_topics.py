@@ -37,17 +37,20 @@ def connections(town: Town) -> float:
     return 2 * len(pairs) / NODES
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nodes_that_prefer_who_shares_more_have_fewer_connections(seed: int) -> None:
     alike, sharing = played(seed, 0), played(seed, 2)
     assert connections(sharing) < 0.9 * connections(alike)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_topic_is_in_one_piece(seed: int) -> None:
     assert all(weak_components(views) == 1 for views in played(seed, 2).population.views().values())
 
 
+@pytest.mark.thorough
 def test_what_is_known_is_so() -> None:
     """Where nobody goes, nobody is taken for a member of a topic that it does not follow."""
     town = played(1, 2)

@@ -11,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from portions import portions
 from ropewalk.engines.sim.invariants.watch import BrokenError
 from ropewalk.engines.sim.record import Trace
 from ropewalk.engines.sim.swarm import LIES, Scenario, play, scenario
@@ -64,12 +65,13 @@ def played(seed: int) -> str:
     return wrong
 
 
-@pytest.mark.parametrize("first", range(0, MANY, AT_ONCE))
+@pytest.mark.parametrize("first", portions(range(0, MANY, AT_ONCE), 1, 3))
 def test_some_histories(first: int) -> None:
     wrong = {seed: played(seed) for seed in range(first, first + AT_ONCE)}
     assert {seed: words for seed, words in wrong.items() if words} == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", FAILED_ONCE, ids=lambda seed: f"{seed}: {FAILED_ONCE[seed]}")
 def test_what_failed_once(seed: int) -> None:
     assert played(seed) == ""
@@ -82,7 +84,7 @@ def test_a_seed_stands_for_one_scenario(seed: int) -> None:
     assert repr(scenario(seed)) != repr(scenario(seed + 1))
 
 
-@pytest.mark.parametrize("seed", [5, 7])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_a_scenario_is_one_history(seed: int) -> None:
     traces = Trace(), Trace(), Trace()
     for trace in traces[:2]:

@@ -112,13 +112,14 @@ def test_tasks_change_no_result(spark: Session, quotes: Store, usual: Executed, 
     assert (run.document["digest"], run.rows) == (usual.document["digest"], usual.rows)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "told",
     [
         {"hashes": 1},
         {"space": "stock:5,price:0:100:8,curve:5"},  # words by their hash, cells along a curve
-        {"common": "ignored", "cover": "cells"},
-        {"spread": "multicast", "publishers": "anybody"},
+        pytest.param({"common": "ignored", "cover": "cells"}, marks=pytest.mark.long),
+        pytest.param({"spread": "multicast", "publishers": "anybody"}, marks=pytest.mark.long),
     ],
     ids=str,
 )
@@ -276,6 +277,7 @@ def test_a_sweep_is_the_same_as_single_runs(spark: Session, quotes: Store, usual
     assert swept == stored
 
 
+@pytest.mark.thorough
 def test_nodes_in_the_simulator_make_the_tables_that_the_batch_engine_says(
     spark: Session, alike: Store, tmp_path: Path
 ) -> None:
@@ -298,6 +300,7 @@ def test_nodes_in_the_simulator_make_the_tables_that_the_batch_engine_says(
     assert "Routing tables" in render(sim.document, sim.rows)
 
 
+@pytest.mark.long
 def test_topics_run_in_the_simulator_with_the_events_of_other_protocols(spark: Session, tmp_path: Path) -> None:
     universe = made(spark, TOPICS, tmp_path / "universe")
     documents = {

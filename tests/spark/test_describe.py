@@ -182,6 +182,7 @@ def test_rewiring_keeps_every_nodes_and_every_topics_number(
         assert row["topics"] == sorted(row["topics"])
 
 
+@pytest.mark.thorough
 def test_rewiring_undoes_correlation(spark: Session) -> None:
     """Ten groups of ten nodes that follow the same three topics: wholly alike before, hardly after."""
     cliques = [(node, 3 * (node // 10) + topic) for node in range(100) for topic in range(3)]
@@ -205,7 +206,7 @@ def described(spark: Session, universe: Store) -> Description:
     return describe(universe, 1, draws=1_000, session=nullcontext(spark), phase=lambda _: nullcontext())
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_layout_changes_nothing(spark: Session, universe: Store) -> None:
     before = spark.conf.get("spark.sql.shuffle.partitions") or "4"

@@ -181,6 +181,7 @@ def test_a_filter_that_removes_everything_says_so(ingest, spark: Session, elsewh
     assert rows(spark, SUBSCRIPTIONS) == []
 
 
+@pytest.mark.thorough
 def test_a_line_of_100_megabytes(ingest, spark: Session, elsewhere: Path) -> None:
     with Path("a.csv").open("wb") as opened:
         opened.write(b"a,b\n")

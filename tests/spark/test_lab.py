@@ -32,6 +32,7 @@ def a_lab(spark: Session, folder: Path, data: Path | None = None) -> tuple[Lab, 
     return Lab(spark=spark, folder=folder, phase=heard.phase, data=data), heard
 
 
+@pytest.mark.thorough
 def test_what_was_made_or_run_once_is_not_made_or_run_again(spark: Session, tmp_path: Path) -> None:
     lab, heard = a_lab(spark, tmp_path)
     universe = grid_universe(lab, "fig6", SIZE, 1)
@@ -49,6 +50,7 @@ def test_what_was_made_or_run_once_is_not_made_or_run_again(spark: Session, tmp_
     assert lab.seeds(3) == range(1, 4)
 
 
+@pytest.mark.thorough
 def test_a_rewired_universe_keeps_how_many_and_loses_which(spark: Session, tmp_path: Path) -> None:
     lab, _ = a_lab(spark, tmp_path)
     universe = grid_universe(lab, "fig6", SIZE, 1)
@@ -63,7 +65,7 @@ def test_a_rewired_universe_keeps_how_many_and_loses_which(spark: Session, tmp_p
     assert before.exceptAll(after).count() > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_who_gains_how_much_whatever_the_partitions(spark: Session, tmp_path: Path) -> None:
     lab, _ = a_lab(spark, tmp_path)
     universe = grid_universe(lab, "fig6", SIZE, 1)
@@ -91,6 +93,7 @@ def test_who_gains_how_much_whatever_the_partitions(spark: Session, tmp_path: Pa
     assert numbers["loses"] == sum(after > before for before, after in scatter) / 60
 
 
+@pytest.mark.long
 def test_universes_are_cut_from_traces_that_are_there(spark: Session, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()

@@ -44,6 +44,7 @@ def run(spark: Session, town: Store, out: Path, *, faults: str = "", **told):
     return execute(town, job, out, overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext()).document
 
 
+@pytest.mark.thorough
 def test_real_nodes_fill_the_tables_of_a_simulation(spark: Session, town: Store, tmp_path: Path) -> None:
     document = run(spark, town, tmp_path / "run", rounds=8)
     assert (document["engine"], document["nodes"]) == ("live", 16)
@@ -62,7 +63,8 @@ def test_real_nodes_fill_the_tables_of_a_simulation(spark: Session, town: Store,
 @pytest.mark.thorough
 @linux
 @pytest.mark.parametrize(
-    "faults", ["kill:30%@5", "partition:50%@5+6", pytest.param("freeze:25%@5+4", marks=pytest.mark.long)]
+    "faults",
+    ["kill:30%@5", *(pytest.param(each, marks=pytest.mark.long) for each in ("partition:50%@5+6", "freeze:25%@5+4"))],
 )
 def test_whatever_goes_wrong_overlays_are_whole_again_and_nothing_is_missed_or_doubled(
     spark: Session, town: Store, tmp_path: Path, faults: str

@@ -73,6 +73,7 @@ def test_a_run_of_magnet_is_sound_and_saves_relays(spark: Session, universe: Sto
     assert sum(row.children for row in loads) == sum(row.nodes - 1 for row in trees)
 
 
+@pytest.mark.thorough
 def test_tasks_change_no_result(spark: Session, universe: Store, usual: Executed, tmp_path: Path) -> None:
     run = executed(spark, universe, tmp_path / "run", parts=1)
     assert run.document["digest"] == usual.document["digest"]
@@ -100,6 +101,7 @@ def test_a_page_shows_before_and_after(usual: Executed) -> None:
     assert "magnet, before" in page
 
 
+@pytest.mark.thorough
 def test_a_sweep_finds_what_runs_find(spark: Session, universe: Store, usual: Executed, tmp_path: Path) -> None:
     points = [
         Point(name=f"{samples}", model=MODEL, rates=RATES, plan=Plan("magnet", Settings(samples=samples), 3))
@@ -156,7 +158,11 @@ ON_NODES = {
 }
 
 
-@pytest.mark.parametrize(("protocol", "engine"), list(ON_NODES))
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("protocol", "engine"),
+    [pytest.param(*which, marks=pytest.mark.long if which[1] == "live" else []) for which in ON_NODES],
+)
 def test_nodes_that_send_messages_fill_the_same_tables(
     spark: Session, hamlet: Store, tmp_path: Path, protocol: str, engine: Engine
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from portions import portions
 from ropewalk.arrays.chance import permuted, stream
 from ropewalk.arrays.hashing import mixed_long
 from ropewalk.cli.main import main
@@ -72,7 +73,7 @@ CUTS = [
 ]
 
 
-@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: f"{cut.rule}-{cut.population}-{cut.prune_count}")
+@pytest.mark.parametrize("cut", portions(CUTS, 1, 3), ids=lambda cut: f"{cut.rule}-{cut.population}-{cut.prune_count}")
 def test_every_reading_is_what_it_says(spark: Session, stored, cut: Cut) -> None:
     sampler = Sampler(stored, cut, SEED)
     found = sampler.candidates()
@@ -86,6 +87,7 @@ def test_every_reading_is_what_it_says(spark: Session, stored, cut: Cut) -> None
     sampler.unpersist()
 
 
+@pytest.mark.thorough
 def test_more_candidates_than_a_mask_has_bits(spark: Session, stored) -> None:
     cut = Cut(rule="livejournal", seeds=5, candidates=66, min_subscribers=2)
     sampler = Sampler(stored, cut, SEED)
@@ -110,6 +112,7 @@ def test_more_seeds_than_topics_are_refused(stored) -> None:
         Sampler(stored, Cut(rule="wikipedia", seeds=1000), SEED)
 
 
+@pytest.mark.thorough
 def test_the_verb(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"user-{number}" for number in range(60)]
     called = {identify(name): name for name in names}

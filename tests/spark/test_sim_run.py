@@ -45,6 +45,7 @@ def rows(spark: Session, store: Store, table: Table) -> list[tuple[object, ...]]
     return sorted((tuple(row) for row in frame.collect()), key=str)
 
 
+@pytest.mark.thorough
 def test_in_lock_step_every_table_is_the_batch_engines(spark: Session, universe: Store, tmp_path: Path) -> None:
     ours, store = executed(spark, universe, LOCK_STEP, "sim", tmp_path / "sim")
     theirs, batch = executed(spark, universe, LOCK_STEP, "batch", tmp_path / "batch")
@@ -58,6 +59,7 @@ def test_in_lock_step_every_table_is_the_batch_engines(spark: Session, universe:
         assert rows(spark, store, table) == rows(spark, batch, table)
 
 
+@pytest.mark.thorough
 def test_with_timers_tables_are_sound_and_say_what_was_sent(spark: Session, universe: Store, tmp_path: Path) -> None:
     run, store = executed(spark, universe, TIMED, "sim", tmp_path / "timed")
     assert problems_of(spark, store.path) == []
@@ -111,7 +113,10 @@ def test_the_command_of_a_run_leads_to_its_settings(universe: Store, settings: S
     assert {name: getattr(again, name) for name in told} == told
 
 
-@pytest.mark.parametrize(("protocol", "brings"), [("flood", "push"), ("gossipsub", "publication")])
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("protocol", "brings"), [("flood", "push"), pytest.param("gossipsub", "publication", marks=pytest.mark.long)]
+)
 def test_rivals_fill_the_same_tables(
     spark: Session, universe: Store, tmp_path: Path, protocol: str, brings: str
 ) -> None:

@@ -10,9 +10,7 @@ from collections.abc import Container, Iterable
 from ropewalk.protocols.contract import Contact
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
 
-DOUBTED = (
-    2  # ours: how often old things are forgotten until a tree that lost a link is trusted again: a period at least
-)
+DOUBTED = 2  # ours: how often old things are forgotten until a tree that lost a link is trusted again
 
 
 class Trees:
@@ -24,9 +22,7 @@ class Trees:
         self.misses, self.neighbours = misses, neighbours
         self.eager: dict[int, dict[int, None]] = {}  # topic -> to whom events go without being asked for
         self.missed: dict[int, int] = {}  # topic -> events in a row that had to be asked for
-        self.spared: dict[
-            tuple[int, int], float
-        ] = {}  # (topic, node) -> when it was told to be lazy; those of a period
+        self.spared: dict[tuple[int, int], float] = {}  # (topic, node) -> when it was told to be lazy, of late
         self.doubted: dict[int, int] = {}  # topic whose tree has lost a link here -> until then, see DOUBTED
 
     def stand(self, topics: Iterable[int]) -> bool:

@@ -317,7 +317,7 @@ def test_interrupted_between_rounds_of_the_simulator(universe: Path, elsewhere: 
     interrupted(command, elsewhere, signal.SIGINT, lambda _: "round 3 of" in said.read_text())
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_interrupted_while_real_nodes_run(universe: Path, elsewhere: Path) -> None:
     command = ["cluster", str(universe), "--rounds", "1000"]
     said = elsewhere.parent / "said"

@@ -85,7 +85,7 @@ SLOW = {
     *("B-D2", "B-D3", "B-P1", "B-S1", "B-C1-strong", "B-F7", "B-F6a-timed", "A-T1", "A-S1", "M-C5", "B-F6a"),
     *("K-C1", "K-F5a", "K-F5b", "K-P3"),  # the last two look at what K-F5a and K-P2 do
     *("B-F9", "M-C7", "B-O1", "B-W1", "B-D1", "B-F3/4", "B-F5", "K-P1", "K-P2", "K-F2a", "K-F2b", "A-F3", "A-T3"),
-    *("K-F7/10", "K-F4", "K-F3", "M-F3b"),
+    *("K-F7/10", "K-F4", "K-F3", "M-F3b", "B-T1", "A-P1", "K-TW1"),
 }
 PAPER = {"A-T1": "holds in part", "A-T2": "holds", "M-F7": "holds"}  # those that take minutes
 

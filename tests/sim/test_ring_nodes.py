@@ -5,6 +5,7 @@ from statistics import mean
 
 import pytest
 
+from portions import portions
 from ropewalk.engines.sim import timed
 from ropewalk.engines.sim.invariants.watch import Watch, invariants_of
 from ropewalk.engines.sim.network import Loss, Network, Partition, Rule, WideArea, Window
@@ -110,7 +111,7 @@ def test_a_home_that_crashes_with_an_event_loses_nothing() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("protocol", ["scribe", "magnet"])
+@pytest.mark.parametrize("protocol", portions(["scribe", "magnet"], 1))
 def test_back_on_its_trees_within_six_periods_under_churn_and_loss(protocol: str) -> None:
     """And whoever stays misses nothing that is published after that, nor before."""
     settings: ScribeSettings | MagnetSettings = ScribeSettings(rounds=30)

@@ -48,7 +48,7 @@ def play_from(first: int, count: int) -> None:
         play(scenario(seed))
 
 
-@pytest.mark.parametrize("first", portions(range(0, MANY, AT_ONCE), 0, 2))
+@pytest.mark.parametrize("first", portions(range(0, MANY, AT_ONCE), 0, 1))
 def test_histories(first: int) -> None:
     play_from(first, AT_ONCE)
 

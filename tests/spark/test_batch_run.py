@@ -101,7 +101,7 @@ def test_links_stay_within_the_topic(spark: Session, universe: Store, kept: tupl
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("partitions", [1, 2, 7])
+@pytest.mark.parametrize("partitions", [1, 7])
 def test_the_layout_changes_nothing(
     spark: Session, universe: Store, kept: tuple[Outcome, Store], tmp_path: Path, partitions: int
 ) -> None:

@@ -117,7 +117,7 @@ def test_tasks_change_no_result(spark: Session, quotes: Store, usual: Executed, 
     "told",
     [
         {"hashes": 1},
-        {"space": "stock:5,price:0:100:8,curve:5"},  # words by their hash, cells along a curve
+        pytest.param({"space": "stock:5,price:0:100:8,curve:5"}, marks=pytest.mark.long),  # words by hash, on a curve
         pytest.param({"common": "ignored", "cover": "cells"}, marks=pytest.mark.long),
         pytest.param({"spread": "multicast", "publishers": "anybody"}, marks=pytest.mark.long),
     ],

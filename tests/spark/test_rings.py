@@ -161,7 +161,7 @@ ON_NODES = {
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("protocol", "engine"),
-    [pytest.param(*which, marks=pytest.mark.long if which[1] == "live" else []) for which in ON_NODES],
+    [pytest.param(*which, marks=pytest.mark.long if which != ("scribe", "sim") else []) for which in ON_NODES],
 )
 def test_nodes_that_send_messages_fill_the_same_tables(
     spark: Session, hamlet: Store, tmp_path: Path, protocol: str, engine: Engine

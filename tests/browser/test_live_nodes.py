@@ -45,6 +45,7 @@ def town(tmp_path: Path) -> Iterator[Town]:
 SETTLED = "ropewalk.network.members.size === 4 && ropewalk.network.overlay.size >= 3"
 
 
+@pytest.mark.thorough
 def test_what_is_published_in_the_box_is_followed_to_everybody(browser: Browser, town: Town) -> None:
     shown = town.dashboard("shown", "--bootstrap", town.address)
     looking = Looking(browser, shown.document()["url"])
@@ -69,6 +70,7 @@ def test_what_is_published_in_the_box_is_followed_to_everybody(browser: Browser,
     assert shown.end() == 0
 
 
+@pytest.mark.thorough
 def test_a_node_that_is_killed_is_shown_as_down_and_as_back_when_it_starts_anew(browser: Browser, town: Town) -> None:
     looking = Looking(browser, town.dashboard("shown").document()["url"])
     page = looking.page

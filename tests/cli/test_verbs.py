@@ -37,6 +37,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"ropewalk {__version__}\n"
 
 
+@pytest.mark.thorough
 def test_generate_and_simulate(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["generate", "grid", "--set", "fig6", "--seed", "3", "--out", "u", "--json"]) == 0
     out, err = capsys.readouterr()
@@ -88,6 +89,7 @@ def test_generate_and_simulate(spark: Session, elsewhere: Path, capsys: pytest.C
     assert f"{before:.1f} -> {after:.1f}" in table
 
 
+@pytest.mark.thorough
 def test_a_workload_that_says_nothing_is_run_with_fixed_views_at_099(
     spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -48,6 +48,7 @@ def test_without_faults_an_event_crosses_as_many_links_as_there_are_to_reach() -
     assert frames_per_delivery(deliveries) < 1.1
 
 
+@pytest.mark.thorough
 def test_a_tenth_of_all_messages_lost_costs_little_more() -> None:
     rules: list[Rule] = [Early(Loss(1, 0.1), 8 * PERIOD), WideArea(1)]
     _, deliveries = played(nodes=60, events=100, rules=rules)

@@ -111,6 +111,7 @@ def test_the_layout_changes_nothing(
     assert again.manifest.tables == kept[1].manifest.tables
 
 
+@pytest.mark.thorough
 def test_another_seed_is_another_history(
     spark: Session, universe: Store, kept: tuple[Outcome, Store], tmp_path: Path
 ) -> None:
@@ -161,6 +162,7 @@ def test_messages_are_counted_by_stage_and_ids_on_request(
     assert at_once.filter("ids is not null").count() == 0
 
 
+@pytest.mark.thorough
 def test_under_churn_only_those_that_are_there_are_counted(spark: Session, universe: Store, tmp_path: Path) -> None:
     settings = Settings(rounds=4, churn=0.3)
     _, store = run(spark, universe, Job(settings=settings, seed=1, keep=frozenset(KEEPS)), tmp_path / "out")
@@ -180,6 +182,7 @@ def test_to_know_everything_is_to_hold_the_best(spark: Session, universe: Store,
     assert pvs["everything"] <= pvs["walks"]
 
 
+@pytest.mark.thorough
 def test_crashes_leave_what_they_should(spark: Session, kept: tuple[Outcome, Store]) -> None:
     """Sets of the crashed are nested; both ways an event reaches no less than one way; a tenth is a tenth."""
     crashes = read_table(spark, kept[1], CRASHES)

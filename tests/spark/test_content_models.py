@@ -29,6 +29,7 @@ def test_stock_quotes_are_a_content_model() -> None:
     assert isinstance(SMALL, ContentModel)
 
 
+@pytest.mark.thorough
 def test_filters_do_not_depend_on_the_number_of_partitions(sliced: Session) -> None:
     found = []
     for partitions in (1, 2, 7):

@@ -115,6 +115,7 @@ def test_a_node_that_follows_everything_is_left_out(interests: Interests) -> Non
     assert found["pairs"] == 10
 
 
+@pytest.mark.thorough
 def test_samples_are_drawn_by_the_seed_and_say_how_sure_they_are(spark: Session) -> None:
     grid = [(int(node), int(topic)) for node, topic in zip(*SETS["fig6"].pairs(np.arange(100), 1), strict=True)]
     whole = gather(frame_of(spark, grid))

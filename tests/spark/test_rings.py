@@ -95,6 +95,7 @@ def test_the_command_says_what_is_unusual(universe: Store) -> None:
     assert command_of(universe, job) == "ropewalk simulate magnet UNIVERSE --seed 3 --samples 3 --grafting strict"
 
 
+@pytest.mark.thorough
 def test_a_page_shows_before_and_after(usual: Executed) -> None:
     page = render(usual.document, usual.rows)
     assert f"{usual.document['trees']['final']['relays_per_message']:.2f}" in page

@@ -151,6 +151,7 @@ def test_the_verb(spark: Session, elsewhere: Path, capsys: pytest.CaptureFixture
     assert "seeds is 'many', but must be a number of topics from 1, or `all`." in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_filters_stay_with_their_nodes(spark: Session, elsewhere: Path) -> None:
     assert main(["generate", "stock-quotes", "--nodes", "60", "--stocks", "20", "--out", "quotes"]) == 0
     words = ["--rule", "random-topics", "--seeds", "3", "--candidates", "1", "--out", "u"]

@@ -92,6 +92,7 @@ def test_what_became_of_events_is_in_tables_and_document(spark: Session, univers
     assert "--publish 20 --topics-per-event 2" in document["again"]
 
 
+@pytest.mark.thorough
 def test_what_is_usual_depends_on_the_engine(universe: Store) -> None:
     assert chosen(universe, {}).schedule == "sync"
     assert chosen(universe, {}, "sim").schedule == "timed"
@@ -139,6 +140,7 @@ def test_rivals_fill_the_same_tables(
     assert run.document["again"].startswith(f"ropewalk simulate {protocol} UNIVERSE --seed 1 --engine sim --rounds 6")
 
 
+@pytest.mark.thorough
 def test_without_rounds_nothing_has_been_sent(spark: Session, universe: Store, tmp_path: Path) -> None:
     run, store = executed(spark, universe, replace(TIMED, rounds=0, churn=0.0), "sim", tmp_path / "still")
     assert problems_of(spark, store.path) == []

@@ -149,6 +149,7 @@ def test_everybody_gets_every_event_once_and_nobody_else_does(entry: Entry, vari
     assert not any(isinstance(effect, Deliver) for effect in effects.by_node[stranger.id])
 
 
+@pytest.mark.thorough
 @each
 @pytest.mark.parametrize("rules", [[Loss(1, 0.3)], [Duplication(1, 0.3)], [Reordering(1, 0.3, 60.0)]])
 def test_lost_doubled_and_overtaken_messages_stop_nobody(entry: Entry, variant: str, rules: list[Rule]) -> None:

@@ -131,7 +131,14 @@ def test_every_source_has_a_sample() -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress], ids=["plain", "gz", "bz2"])
+@pytest.mark.parametrize(
+    "pack",
+    [
+        pytest.param(bytes, id="plain"),
+        pytest.param(gzip.compress, id="gz", marks=pytest.mark.thorough),
+        pytest.param(bz2.compress, id="bz2", marks=pytest.mark.thorough),
+    ],
+)
 def test_what_it_reads(gathered: Callable[..., Gathered], sample: Sample, pack) -> None:
     found = gathered(sample.source, pack(sample.data))
     assert pairs_of(found) == sorted(sample.pairs)

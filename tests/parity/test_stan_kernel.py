@@ -86,6 +86,7 @@ def check_every_round(topics: Topics, chosen: Settings, seed: int) -> None:
         assert [int(d) % 2**64 for d in kernel.digests(found.members, found.overlays)] == digests
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("schedule", cases.CONDUCTED)
 @pytest.mark.parametrize("family", cases.ALONE)
 @given(topics=universes(), seed=IDS, data=st.data())

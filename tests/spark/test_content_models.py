@@ -61,6 +61,7 @@ def test_a_node_subscribes_to_the_stocks_of_its_filters(spark: Session) -> None:
     assert sorted(map(tuple, subscribed.collect())) == sorted(map(tuple, wanted.collect()))
 
 
+@pytest.mark.thorough
 def test_filters_are_stored_beside_the_subscriptions(spark: Session, tmp_path: Path) -> None:
     made = make_workload(
         SMALL, 1, tmp_path / "u", overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext()

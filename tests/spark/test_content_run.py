@@ -29,6 +29,8 @@ from ropewalk.tables.store import Manifest, Store, drafted
 from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.stock_quotes import StockQuotes
 
+pytestmark = pytest.mark.thorough  # runs from end to end, a few seconds each
+
 QUOTES = StockQuotes(nodes=200, stocks=12, price_cells=8, ranges="random", filters_per_node=2, law="rank")
 # Few subscriptions, each of many nodes: most are not primaries
 ALIKE = StockQuotes(
@@ -112,7 +114,6 @@ def test_tasks_change_no_result(spark: Session, quotes: Store, usual: Executed, 
     assert (run.document["digest"], run.rows) == (usual.document["digest"], usual.rows)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "told",
     [
@@ -212,7 +213,6 @@ def test_links_for_every_cell_miss_nothing_and_pass_on_no_bits(spark: Session, q
     assert run.document["spread"]["false_positives.by_bits"] == 0
 
 
-@pytest.mark.thorough
 def test_a_topic_is_a_cell_where_there_are_no_filters(spark: Session, tmp_path: Path) -> None:
     universe = made(spark, TOPICS, tmp_path / "topics")
     run = executed(spark, universe, tmp_path / "run", asked(universe, cover="cells"))
@@ -237,7 +237,6 @@ def test_a_space_can_be_told(spark: Session, quotes: Store, tmp_path: Path) -> N
         contents_in(spark, quotes, "stock:4")
 
 
-@pytest.mark.thorough
 def test_words_that_no_filter_names_are_said_as_well(spark: Session, quotes: Store, tmp_path: Path) -> None:
     job = asked(quotes, events=20, space="stock:4,colour:3,price:0:100:2", cover="cells")
     run = executed(spark, quotes, tmp_path / "run", job)
@@ -257,7 +256,6 @@ def test_a_universe_without_anybody_is_refused(spark: Session, tmp_path: Path) -
             contents_in(spark, Store.open(path), "")
 
 
-@pytest.mark.thorough
 def test_a_rewired_universe_has_no_filters_and_so_no_space(spark: Session, quotes: Store, tmp_path: Path) -> None:
     rewire(quotes, 1, tmp_path / "rewired", overwrite=False, session=nullcontext(spark), phase=lambda _: nullcontext())
     rewired = Store.open(tmp_path / "rewired")
@@ -265,7 +263,6 @@ def test_a_rewired_universe_has_no_filters_and_so_no_space(spark: Session, quote
     assert contents_in(spark, rewired, asked(rewired).settings.space).space is None
 
 
-@pytest.mark.thorough
 def test_a_sweep_is_the_same_as_single_runs(spark: Session, quotes: Store, usual: Executed) -> None:
     point = ContentPoint(name="one", model=QUOTES, settings=asked(quotes).settings, seed=3, events=300)
     contents = point.contents()
@@ -281,7 +278,6 @@ def test_a_sweep_is_the_same_as_single_runs(spark: Session, quotes: Store, usual
     assert swept == stored
 
 
-@pytest.mark.thorough
 def test_nodes_in_the_simulator_make_the_tables_that_the_batch_engine_says(
     spark: Session, alike: Store, tmp_path: Path
 ) -> None:

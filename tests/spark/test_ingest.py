@@ -195,6 +195,7 @@ def test_a_line_of_100_megabytes(ingest, spark: Session, elsewhere: Path) -> Non
     assert reject["reason"] == "the line is longer than 1048576 bytes, the most that is read"
 
 
+@pytest.mark.thorough
 def test_statuses(ingest, spark: Session, elsewhere: Path) -> None:
     day = 86_400
     said: list[dict[str, Any]] = [

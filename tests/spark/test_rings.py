@@ -26,6 +26,8 @@ from ropewalk.workloads.multi_modal import MultiModal
 from ropewalk.workloads.rates import Rates
 from ropewalk.workloads.spatial import Spatial
 
+pytestmark = pytest.mark.thorough  # runs from end to end, a few seconds each
+
 MODEL = MultiModal(nodes=200, topics=40, categories=4, subscriptions_per_node=6.0)
 RATES = Rates("power-law")
 
@@ -73,7 +75,6 @@ def test_a_run_of_magnet_is_sound_and_saves_relays(spark: Session, universe: Sto
     assert sum(row.children for row in loads) == sum(row.nodes - 1 for row in trees)
 
 
-@pytest.mark.thorough
 def test_tasks_change_no_result(spark: Session, universe: Store, usual: Executed, tmp_path: Path) -> None:
     run = executed(spark, universe, tmp_path / "run", parts=1)
     assert run.document["digest"] == usual.document["digest"]
@@ -95,14 +96,12 @@ def test_the_command_says_what_is_unusual(universe: Store) -> None:
     assert command_of(universe, job) == "ropewalk simulate magnet UNIVERSE --seed 3 --samples 3 --grafting strict"
 
 
-@pytest.mark.thorough
 def test_a_page_shows_before_and_after(usual: Executed) -> None:
     page = render(usual.document, usual.rows)
     assert f"{usual.document['trees']['final']['relays_per_message']:.2f}" in page
     assert "magnet, before" in page
 
 
-@pytest.mark.thorough
 def test_a_sweep_finds_what_runs_find(spark: Session, universe: Store, usual: Executed, tmp_path: Path) -> None:
     points = [
         Point(name=f"{samples}", model=MODEL, rates=RATES, plan=Plan("magnet", Settings(samples=samples), 3))
@@ -159,7 +158,6 @@ ON_NODES = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("protocol", "engine"),
     [pytest.param(*which, marks=pytest.mark.long if which != ("scribe", "sim") else []) for which in ON_NODES],

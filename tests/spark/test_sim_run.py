@@ -74,6 +74,7 @@ def test_with_timers_tables_are_sound_and_say_what_was_sent(spark: Session, univ
     assert f"<dt>loss</dt><dd>{TIMED.loss}</dd>" in page
 
 
+@pytest.mark.thorough
 def test_what_became_of_events_is_in_tables_and_document(spark: Session, universe: Store, tmp_path: Path) -> None:
     job = Job(settings=replace(TIMED, rounds=7), seed=1, engine="sim", events=20, topics_per_event=2)
     out = tmp_path / "events"

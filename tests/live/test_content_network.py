@@ -176,7 +176,7 @@ async def test_a_full_reader_holds_up_only_what_it_wants() -> None:
         full = node.subscribe(where="price < 5", buffer=1)
         other = node.subscribe(where="5 <= price and price < 9")
         await node.publish(b"one", content={"stock": "ACME", "price": 1})
-        assert full.is_full
+        assert full.is_full()
         await node.publish(b"seven", content={"stock": "ACME", "price": 7})  # of the same cell
         assert [event.payload for event in await read(other, 1)] == [b"seven"]
 

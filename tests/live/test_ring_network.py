@@ -199,6 +199,7 @@ async def test_what_is_too_much_for_now_on_a_topic_that_is_followed_is_refused(
 @alive
 async def test_a_slow_reader_holds_up_nobody_and_misses_nothing_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscriptions, "MOST_WAITING_BYTES", 40 * (2 + subscriptions.EVENT_BYTES))
+    monkeypatch.setattr(subscriptions, "PRESSED_BYTES", 20 * (2 + subscriptions.EVENT_BYTES))
     hundred = [b"%02d" % number for number in range(100)]
     async with AsyncExitStack() as stack:
         nodes = await network(stack, 5, "scribe")

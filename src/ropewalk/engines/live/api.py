@@ -15,7 +15,7 @@ from typing import IO, Self
 
 from ropewalk.engines.live.addresses import place
 from ropewalk.engines.live.driver import Driver
-from ropewalk.engines.live.envelope import unseal
+from ropewalk.engines.live.envelope import Said, unseal
 from ropewalk.engines.live.gate import BANNED, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import locked, topic_of
@@ -272,7 +272,8 @@ class Node:
         if self.options.protocol == KATO and len(self._readers.by_topic.keys() | topics.keys()) > MOST_CELLS:
             raise UsageError(f"a node can want {MOST_CELLS} cells or topics at the most: use larger cells.")
         subscription = Subscription(topics, buffer, when_full, self._unsubscribe, signed=signed, filters=filters)
-        subscription.emptied = lambda: self._has_room(subscription)
+        subscription.emptied, subscription.closing = lambda: self._has_room(subscription), self._outgoing.flush
+        self._outgoing.flush()  # what was published before is not for it
         self._follow(self._readers.add(subscription), contacts)
         return subscription
 
@@ -315,9 +316,10 @@ class Node:
         """As `publish`, with ids of topics."""
         return await self._publishing.publish(payload, topics, content)
 
-    def _say(self, event: contract.Event) -> None:
+    def _say(self, event: contract.Event, said: Said) -> None:
         self.published(event)
         self.driver.tell(Publish(event))
+        self._readers.hand_out(event, said, 0)
 
     # What the driver tells
 

@@ -29,8 +29,8 @@ ENVELOPE = 1 + KEY_BYTES + TIME_BYTES + SIGNATURE_BYTES
 MOST_SAID = MOST_PAYLOAD - ENVELOPE  # bytes: the most that an event can say
 # ours, seconds: between when an event was signed and the clock of who gets it; ids are known for longer, and events kept for less
 STALE = 600.0
-MOST_TOGETHER = 128  # ours: things said in one parcel
-TOGETHER_BYTES = 12_288  # ours: of all of them, so that a parcel is one frame, and holds up nothing
+MOST_TOGETHER = 512  # ours: things said in one parcel
+TOGETHER_BYTES = 61_440  # ours: of all of them; what costs as much for each parcel is little then
 
 
 Said = tuple[bytes | None, ...]

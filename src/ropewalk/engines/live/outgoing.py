@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from secrets import token_bytes
 from struct import unpack
 
-from ropewalk.engines.live.envelope import MOST_TOGETHER, SIGNED_IDS, TOGETHER_BYTES, parcel, sealed, signed
+from ropewalk.engines.live.envelope import MOST_TOGETHER, SIGNED_IDS, TOGETHER_BYTES, Said, parcel, sealed, signed
 from ropewalk.engines.live.identity import Identity
 from ropewalk.errors import RunError
 from ropewalk.protocols.content.filters import Content
@@ -29,7 +29,7 @@ class UndeliverableError(RunError):
 class Outgoing:
     """What one node has published, as far as it is not yet known to be in."""
 
-    def __init__(self, identity: Identity, say: Callable[[Event], None], *, sign: bool) -> None:
+    def __init__(self, identity: Identity, say: Callable[[Event, Said], None], *, sign: bool) -> None:
         self.identity, self.sign, self.say = identity, sign, say
         self._signed_at = 0  # when it last signed an event, in microseconds since 1970
         self._ids: list[int] = []  # of its next events: nobody can tell them before
@@ -48,7 +48,12 @@ class Outgoing:
             return signed(self.identity, topics, payload, self._signed_at, content)
         return sealed(self.identity, topics, payload, self._drawn(), content)
 
-    def join(self, topics: tuple[int, ...], payload: bytes) -> tuple[Event, int]:
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """How much is yet to be said, and how many bytes of it."""
+        return len(self._together), self._bytes
+
+    def join(self, topics: tuple[int, ...], payload: bytes) -> tuple[int, int]:
         """Say something at the end of this turn of the loop, with what else is said on these topics: as which event, in which place."""
         size, place = len(payload), len(self._together)
         if place and (self._open.topics != topics or self._bytes + size > TOGETHER_BYTES or place >= MOST_TOGETHER):
@@ -62,7 +67,7 @@ class Outgoing:
                 asyncio.get_running_loop().call_soon(self._end_turn)
         self._together.append(payload)
         self._bytes += size
-        event = self._open
+        event = self._open.id
         if self._bytes + size > TOGETHER_BYTES or place + 1 >= MOST_TOGETHER:  # one more like it would not fit in
             self.flush()
             self.full = True
@@ -74,11 +79,11 @@ class Outgoing:
 
     def flush(self) -> None:
         """Say what has come together."""
-        said, self._together = self._together, []
+        said, self._together, self._bytes = self._together, [], 0
         if len(said) == 1:
-            self.say(sealed(self.identity, self._open.topics, said[0], self._open.id))
+            self.say(sealed(self.identity, self._open.topics, said[0], self._open.id), (said[0],))
         elif said:
-            self.say(parcel(self.identity, self._open.topics, said, self._open.id))
+            self.say(parcel(self.identity, self._open.topics, said, self._open.id), tuple(said))
 
     def _drawn(self) -> int:
         if not self._ids:

@@ -20,6 +20,7 @@ from ropewalk.protocols.contract import Entered, Event, Report
 from ropewalk.protocols.dissemination.injection import UNWANTED
 from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 
+BYTES = (bytes, bytearray, memoryview)
 JOINED = 10.0  # ours, seconds: how long publishing waits for a bootstrap node, from the start
 SAID_AGAIN = 10.0  # ours, seconds: from one warning that an event did not get into a topic to the next
 log = logging.getLogger(__name__)
@@ -58,28 +59,32 @@ class Publishing:
         if isinstance(topics, str):
             raise UsageError(f"topics is {topics!r}, but must be a list of names: say [{topics!r}].")
         named = self._named(tuple(topics))
-        if named and content is not None:
-            raise UsageError("an event is on topics, or says something by name (content): drop one.")
-        said = self.cutting.said(content) if content is not None else None
-        named = {said.cell: said.words} if said is not None else named
+        by_name: Content = ()
+        if content is not None:
+            if named:
+                raise UsageError("an event is on topics, or says something by name (content): drop one.")
+            said = self.cutting.said(content)
+            named, by_name = {said.cell: said.words}, said.content
         if not named or len(named) > MOST_TOPICS:
             raise UsageError(f"an event has {len(named)} topics, but must have from 1 to {MOST_TOPICS}.")
-        if not isinstance(payload, bytes | bytearray | memoryview):
+        if not isinstance(payload, BYTES):
             raise UsageError(f"a payload is a {type(payload).__name__}, but must be bytes: encode it.")
         payload = bytes(payload)
         if len(payload) > MOST_SAID:
             raise UsageError(f"an event of {len(payload)} bytes is too large: {MOST_SAID} are carried at the most.")
-        return payload, named, said.content if said is not None else ()
+        return payload, named, by_name
 
     def _named(self, topics: tuple[str, ...]) -> dict[int, str]:
         """Topics by id; to be read only."""
-        with suppress(TypeError):  # a name of a wrong kind, of which `topic_of` will say so
-            if topics in self._names:
-                return self._names[topics]
-        named = {topic_of(topic): topic for topic in topics}
-        if len(self._names) >= MOST_NAMED:
-            self._names.clear()
-        self._names[topics] = named
+        try:
+            named = self._names.get(topics)
+        except TypeError:  # a name of a wrong kind, of which `topic_of` will say so
+            named = None
+        if named is None:
+            named = {topic_of(topic): topic for topic in topics}
+            if len(self._names) >= MOST_NAMED:
+                self._names.clear()
+            self._names[topics] = named
         return named
 
     async def publish(self, payload: bytes, topics: dict[int, str], content: Content) -> str:
@@ -93,7 +98,8 @@ class Publishing:
             except TimeoutError:
                 why = f"no bootstrap node could be reached ({joining.unreached})"
                 raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
-        if self.readers.is_full(topics, content):
+        if self.readers.is_full(topics, content, *self.outgoing.waiting):
+            self.outgoing.flush()
             await self.readers.room(topics, content, self.is_running)
         if self.transport.slow:
             await self._room()
@@ -104,18 +110,16 @@ class Publishing:
             event = self.outgoing.event(ids, payload, content)
             await self._get_in(event, payload, topics, strange)
             return name_of(event.id)
-        event, place = self.outgoing.join(ids, payload)
-        self.readers.hand_out(event, (payload,), 0, place)
+        event_id, place = self.outgoing.join(ids, payload)
         if self.outgoing.full:
             self.outgoing.full = False
             await asyncio.sleep(0)  # others have a turn
-        return name_of(event.id, place)
+        return name_of(event_id, place)
 
     async def _get_in(self, event: Event, payload: bytes, topics: dict[int, str], strange: list[int]) -> None:
         """Publish an event by itself. On topics that are not followed here members must be found, and say that they have it."""
         with self.outgoing.confirming(event, topics) as confirming:
-            self.outgoing.say(event)
-            self.readers.hand_out(event, (payload,), 0)
+            self.outgoing.say(event, (payload,))
             if strange:
                 await asyncio.wait([confirming[topic] for topic in strange])
             elif not self.counts["published"] % IN_A_ROW:

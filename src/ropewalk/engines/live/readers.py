@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable
 
 from ropewalk.engines.live.envelope import Said, is_signed
-from ropewalk.engines.live.subscriptions import Event, SlowConsumerError, Subscription
+from ropewalk.engines.live.subscriptions import SlowConsumerError, Subscription
 from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Content, Filter, is_wanted
 
@@ -65,18 +65,15 @@ class Readers:
                 await subscription.close()
         self.wake()
 
-    def hand_out(self, event: contract.Event, said: Said, hops: int, first: int = 0) -> None:
-        """Give an event, and all that it says, to everybody who reads one of its topics, once; `first` is the place of the first thing."""
+    def hand_out(self, event: contract.Event, said: Said, hops: int) -> None:
+        """Give an event, and all that it says, to everybody who reads one of its topics, once."""
         told = contract.Event(
             event.id, event.publisher, event.topics, b"", event.content
         )  # its payload need not be kept
         for reader in self._reading(event.topics):
             wanted = not reader.filters or is_wanted(dict(event.content), reader.filters)
             if wanted and (not reader.signed or is_signed(event)):
-                names = reader.names(event.topics)
-                for place, each in enumerate(said, first):
-                    if each is not None:
-                        reader.put(Event(told, each, hops, names, place))
+                reader.put(told, said, hops)
 
     def _reading(self, topics: tuple[int, ...]) -> Collection[Subscription]:
         """Whoever reads one of these, once."""
@@ -84,11 +81,11 @@ class Readers:
             return self.by_topic.get(topics[0], ())
         return {id(each): each for topic in topics for each in self.by_topic.get(topic, ())}.values()
 
-    def is_full(self, topics: Iterable[int], content: Content = ()) -> bool:
-        """Whether somebody who reads one of these, and wants what is said, has no room."""
+    def is_full(self, topics: Iterable[int], content: Content = (), coming: int = 0, coming_bytes: int = 0) -> bool:
+        """Whether somebody who reads one of these, and wants what is said, has no room beyond what is on its way to it."""
         for topic in topics:
             for each in self.by_topic.get(topic, ()):
-                if each.is_full and (not each.filters or is_wanted(dict(content), each.filters)):
+                if each.is_full(coming, coming_bytes) and (not each.filters or is_wanted(dict(content), each.filters)):
                     return True
         return False
 

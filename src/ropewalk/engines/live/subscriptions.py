@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Literal, Self, get_args
 
-from ropewalk.engines.live.envelope import is_signed, name_of
+from ropewalk.engines.live.envelope import Said, is_signed, name_of
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Filter
@@ -101,11 +101,12 @@ class Subscription:
         self._failed = False
         self._closed = False
         self.emptied: Callable[[], None] = lambda: None  # told when there is room again
+        self.closing: Callable[[], None] = lambda: None  # told before it closes: what was published before still comes
 
-    @property
-    def is_full(self) -> bool:
-        """Whether who publishes at this very node has to wait."""
-        full = len(self._waiting) >= self.buffer or self._bytes >= MOST_WAITING_BYTES
+    def is_full(self, coming: int = 0, coming_bytes: int = 0) -> bool:
+        """Whether who publishes at this very node has to wait, where so many events of so many bytes are on their way already."""
+        taken = self._bytes + coming_bytes + EVENT_BYTES * coming
+        full = len(self._waiting) + coming >= self.buffer or taken >= MOST_WAITING_BYTES
         return full and self.when_full == "wait" and not self._closed
 
     def names(self, topics: tuple[int, ...]) -> tuple[str, ...]:
@@ -117,19 +118,24 @@ class Subscription:
             named = self._named[topics] = tuple(self.topics[topic] for topic in topics if self.topics.get(topic))
         return named
 
-    def put(self, event: Event) -> None:
-        """One more."""
+    def put(self, event: contract.Event, said: Said, hops: int) -> None:
+        """All that an event says, as far as it is of use here."""
         if self._closed or self._failed:
             return
-        if len(self._waiting) >= self.buffer or self._bytes >= PRESSED_BYTES:
-            self._overflow(event)
-            return
-        self._waiting.append(event)
-        self._bytes += len(event.payload) + EVENT_BYTES
-        if not self._news.is_set():
+        names = self.names(event.topics)
+        come = [Event(event, each, hops, names, place) for place, each in enumerate(said) if each is not None]
+        size = sum([len(each.payload) for each in come]) + EVENT_BYTES * len(come)
+        if self._bytes + size < PRESSED_BYTES and (
+            self.when_full == "wait" or len(self._waiting) + len(come) <= self.buffer
+        ):
+            self._waiting.extend(come)
+            self._bytes += size
             self._news.set()
+        else:
+            for each in come:
+                self._put_if_room(each)
 
-    def _overflow(self, event: Event) -> None:
+    def _put_if_room(self, event: Event) -> None:
         if self.when_full == "raise" and self._has_no_room():
             self._failed = True
         elif self.when_full == "wait" and self._bytes >= MOST_WAITING_BYTES:
@@ -149,6 +155,7 @@ class Subscription:
     async def close(self) -> None:
         """Follow these topics no longer, unless another subscription does. What has come can still be read."""
         if not self._closed:
+            self.closing()
             self._closed, self.is_pressed = True, False
             self._news.set()
             self._end(self)
@@ -178,14 +185,17 @@ class Subscription:
                 raise StopAsyncIteration
             self._news.clear()
             await self._news.wait()
-        was_full = self.is_full
         event = self._next()
-        if self.is_pressed and self._bytes < PRESSED_BYTES // 2:
-            self.is_pressed = False
-            self.emptied()
-        elif was_full:
-            self.emptied()
+        if self.is_pressed or len(self._waiting) == self.buffer - 1:
+            self._ease()
         return event
+
+    def _ease(self) -> None:
+        """There is room again, or may be."""
+        if self._bytes < PRESSED_BYTES // 2:
+            self.is_pressed = False
+        if not (self.is_pressed and self.is_full()):
+            self.emptied()
 
     async def __aenter__(self) -> Self:
         """Begin; topics are followed already."""

@@ -54,8 +54,8 @@ async def _once(system: System, readers: int, plan: Plan) -> dict[str, Any]:
     async with paired(system, readers) as pair:
         await pair.settle(0.2 if readers == 1 else SETTLED)
         found: dict[str, Any] = {name: await pair.rate(size, plan.events, plan.seconds) for name, size in SIZES.items()}
-        if readers == 1:
-            found["latency"] = await pair.latency(SIZES["100 B"], A_SECOND, plan.seconds)
+        for name, size in SIZES.items():
+            found[name] |= {"latency": await pair.latency(size, A_SECOND, plan.seconds)}
         return found
 
 
@@ -65,10 +65,9 @@ def _best(runs: list[dict[str, Any]]) -> dict[str, Any]:
     for size in SIZES:
         rates = [run[size]["deliveries_per_s"] for run in runs if size in run and not run[size]["lost"]]
         best[f"{size} deliveries/s"] = max(rates, default=None)
-    for cut in ("p50_ms", "p99_ms"):
-        times = [run["latency"][cut] for run in runs if "latency" in run and not run["latency"]["lost"]]
-        if times:
-            best[cut] = min(times)
+        measured = [run[size]["latency"] for run in runs if size in run and not run[size]["latency"]["lost"]]
+        for cut in ("p50_ms", "p99_ms") if measured else ():
+            best[f"{size} {cut}"] = min(each[cut] for each in measured)
     counted = [run[size]["connections"] for run in runs for size in SIZES if run.get(size, {}).get("connections")]
     if counted and len(counted[-1]) > 1:
         best["connections"] = sum(counted[-1]) / len(counted[-1])

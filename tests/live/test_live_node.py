@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from alive import LIVE, Node, Options, alive, eventually, neighbours, publish_apart, read, settled
-from ropewalk.engines.live import gate
+from ropewalk.engines.live import gate, subscriptions
 from ropewalk.engines.live.api import NotRunningError
 from ropewalk.engines.live.envelope import MOST_SAID, MOST_TOGETHER, TOGETHER_BYTES, sealed, signed
 from ropewalk.engines.live.identity import Identity, topic_of
@@ -386,6 +387,52 @@ async def test_whoever_publishes_waits_for_readers_at_the_same_node() -> None:
         assert not third.done()
         assert [event.payload for event in await read(events, 3)] == [b"0", b"1", b"2"]
         await third
+
+
+@alive
+async def test_many_who_publish_at_once_wait_for_readers_at_the_same_node_as_one_does() -> None:
+    async with Node() as node:
+        events = node.subscribe("news", buffer=2)
+        publishing = [asyncio.create_task(node.publish(b"%d" % number, ["news"])) for number in range(50)]
+        await eventually(events.is_full)
+        for read_so_far in range(1, 51):
+            assert len(await read(events, 1)) == 1
+            want = min(50, read_so_far + 2)
+            await eventually(lambda want=want: sum(each.done() for each in publishing) == want)  # type: ignore[misc]
+            assert len(events._waiting) <= 2
+        await asyncio.gather(*publishing)
+
+
+@alive
+async def test_a_reader_at_the_same_node_loses_nothing_for_want_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subscriptions, "MOST_WAITING_BYTES", 50_000)
+    monkeypatch.setattr(subscriptions, "PRESSED_BYTES", 25_000)
+    async with Node() as node:
+        events = node.subscribe("news", buffer=10_000)
+
+        async def publish() -> None:
+            for _ in range(500):
+                await node.publish(bytes(1000), ["news"])
+
+        publishing = asyncio.create_task(publish())
+        assert len(await read(events, 500)) == 500
+        await publishing
+        assert not events.dropped
+
+
+@alive
+async def test_what_is_remembered_of_a_parcel_of_which_little_is_of_use_is_small() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        a.subscribe("news", when_full="drop-oldest", buffer=1)
+        events = b.subscribe("news")
+        b.validate("news", lambda event: "accept" if event.payload else "ignore")
+        await settled(a, b, topic=NEWS)
+        for payload in (b"of use", *[b""] * (MOST_TOGETHER - 1)):
+            await a.publish(payload, ["news"])
+        assert [event.payload for event in await read(events, 1)] == [b"of use"]
+        ((_, verdicts),), ((_, ignored),) = b.gate._verdicts.items(), b.gate.ignored.items()
+        assert sys.getsizeof(verdicts) + sys.getsizeof(ignored) < 2 * MOST_TOGETHER
 
 
 # Whose events

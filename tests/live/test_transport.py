@@ -18,10 +18,11 @@ from ropewalk.engines.live.addresses import place
 from ropewalk.engines.live.calls import Call
 from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.endings import Ending
+from ropewalk.engines.live.frames import MORE, PIECE, PIECE_BYTES, _piece_header, frame
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import Identity
 from ropewalk.engines.live.transport import Transport
-from ropewalk.engines.live.wire import Codec
+from ropewalk.engines.live.wire import KINDS, Codec
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Contact, Event
@@ -30,6 +31,7 @@ from ropewalk.protocols.stan.messages import Announce, KeepAlive
 
 CODEC = Codec(PROTOCOLS["stan"].messages)
 BEAT = 0.2
+PUSH = KINDS["push"]
 
 
 class Station:
@@ -308,6 +310,66 @@ async def test_whoever_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPat
                 break
         await eventually(lambda: a.downs)
         assert a.downs[0][1].why == "evicted: it is too slow"
+
+
+def begin_to_send(station: Station, other: Contact, pieces: int) -> None:
+    """Some of a message, and not the rest."""
+    connection = station.transport.links[other.id]
+    for _ in range(pieces):
+        connection._write(frame(PIECE, _piece_header(0, PUSH, MORE) + bytes(PIECE_BYTES)))
+
+
+@alive
+async def test_who_has_begun_to_send_most_goes_if_all_together_have_begun_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport, "MOST_UNFINISHED_IN_ALL", 20 * PIECE_BYTES)
+    async with stations(4) as (a, *others):
+        for other in others:
+            other.transport.connect(a.me)
+        await eventually(lambda: len(a.linked) == 3)
+        for other, pieces in zip(others, (6, 12, 1), strict=True):
+            begin_to_send(other, a.me, pieces)
+        await eventually(lambda: a.transport.unfinished == 19 * PIECE_BYTES)
+        begin_to_send(others[2], a.me, 2)
+        await eventually(lambda: a.downs)
+        assert [(who, ending.why) for who, ending in a.downs] == [(others[1].me.id, "evicted: unfinished bytes")]
+        assert a.transport.limits.counts == {"unfinished bytes": 1}
+        await eventually(lambda: a.transport.unfinished == 9 * PIECE_BYTES)
+        a.transport.links[others[0].me.id].abort()
+        await eventually(lambda: a.transport.unfinished == 3 * PIECE_BYTES)
+
+
+@alive
+async def test_who_does_not_go_on_with_what_it_began_to_send_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.lookout.STALLED", 1.5)
+    async with stations(2) as (a, b):
+        await linked(a, b)
+        for _ in range(4):  # it takes longer than that, and goes on
+            begin_to_send(b, a.me, 1)
+            await asyncio.sleep(0.5)
+        assert a.linked
+        await eventually(lambda: a.downs)
+        assert a.downs[0][1].why == "evicted: it does not go on with what it began to send"
+        assert a.transport.limits.counts == {"unfinished bytes": 1}
+
+
+@alive
+async def test_for_whom_most_waits_goes_if_too_much_waits_for_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.lookout.MOST_WAITING_IN_ALL", 5_000_000)
+    async with stations(3, heartbeat=30.0) as (a, b, c):
+        for other, events in ((b, 6), (c, 3)):
+            other.transport.connect(a.me)
+            await eventually(lambda other=other: other.me.id in a.linked)  # type: ignore[misc]
+            inner = other.transport.links[a.me.id].transport
+            assert inner is not None
+            inner.pause_reading()
+            for event in range(events):
+                a.transport.send(other.me, Push(Event(event, 1, (7,), bytes(1_000_000)), (7,), 1, False))
+        await eventually(lambda: a.downs)
+        assert [(who, ending.why) for who, ending in a.downs] == [(b.me.id, "evicted: it is too slow")]
+        assert a.linked == [c.me.id]
+        assert a.transport.limits.counts == {"too slow": 1}
 
 
 @alive

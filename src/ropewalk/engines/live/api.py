@@ -317,9 +317,9 @@ class Node:
         return await self._publishing.publish(payload, topics, content)
 
     def _say(self, event: contract.Event, said: Said) -> None:
+        self._readers.hand_out(event, said, 0)
         self.published(event)
         self.driver.tell(Publish(event))
-        self._readers.hand_out(event, said, 0)
 
     # What the driver tells
 

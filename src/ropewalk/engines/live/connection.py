@@ -25,6 +25,7 @@ from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, W
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
 LAGGING = MOST_WAITING // 2  # ours, bytes: that wait to be sent, from where on those from whom they come have to wait
+LEAST = 65_536.0  # ours, bytes a second: that a neighbour takes who is waited for; half a megabit
 REFUSAL = 1.0  # ours, seconds: how long somebody who is refused may take to hear of it
 FAREWELL = 2.0  # ours, seconds: how long a link that is closed may take to send what waits
 
@@ -54,6 +55,9 @@ class Owner(Protocol):
 
     def lagged(self, connection: "Connection") -> None:
         """So much waits that who sends it here has to wait; `eased` follows."""
+
+    def holds(self, more: int) -> None:
+        """So many bytes more of messages that have not come whole, or less."""
 
     def ended(self, connection: "Connection", ending: Ending) -> None:
         """It is no more, and its owner has not asked for that."""
@@ -90,6 +94,9 @@ class Connection(asyncio.Protocol):
         self.full_since = 0.0  # when too much began to wait to be sent
         self.is_pressed = False  # whether that is so much that who sends it here has to wait
         self.progress = 0  # bytes that were sent
+        self.least = LEAST  # see `pressure.Slow`
+        self.unfinished = 0  # bytes of messages that have not come whole, as its owner was told
+        self.unfinished_since = 0.0  # when they were last more or less
         self.room = asyncio.Event()  # whether little does
         self.room.set()
         self.source = ""  # what of the address of who called is counted together; nothing if this node called
@@ -145,6 +152,8 @@ class Connection(asyncio.Protocol):
         except WireError as error:
             wrong = error
         self._hand_over(messages)
+        if self.unfinished != self.splitter.unfinished:
+            self._hold()
         if wrong is not None and self.ending is None:
             self._refuse(wrong)
 
@@ -162,6 +171,7 @@ class Connection(asyncio.Protocol):
         self.gone.set()
         self.owner.counts.unsent += self.lanes.events
         self._ease()
+        self.forget()
         self.be_patient(None)
         self._end(Ending("failed", "reset"))
         self.owner.vanished(self)
@@ -224,9 +234,14 @@ class Connection(asyncio.Protocol):
     def go_on(self) -> None:
         """Read again."""
         if self.held_up and self.transport is not None and not self.transport.is_closing():
-            self.heard_at = self.loop.time()
+            self.heard_at = self.unfinished_since = self.loop.time()
             self.transport.resume_reading()
         self.held_up = False
+
+    def forget(self) -> None:
+        """What has not come whole."""
+        self.splitter.forget()
+        self._hold()
 
     def counted(self) -> dict[str, int]:
         """The frames that have come since this was last asked, by kind."""
@@ -276,6 +291,11 @@ class Connection(asyncio.Protocol):
             self._end(ending)
 
     # Frames
+
+    def _hold(self) -> None:
+        more, self.unfinished = self.splitter.unfinished - self.unfinished, self.splitter.unfinished
+        self.unfinished_since = self.loop.time()
+        self.owner.holds(more)
 
     def _take(self, kind: int, body: bytes) -> None:
         if not self.up:

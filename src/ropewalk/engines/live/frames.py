@@ -42,14 +42,14 @@ def frame(kind: int, body: bytes) -> bytes:
 class Splitter:
     """Bytes in, whole messages out."""
 
-    __slots__ = ("_needed", "_pieces", "_rest", "_unfinished", "pieces")
+    __slots__ = ("_needed", "_pieces", "_rest", "pieces", "unfinished")
 
     def __init__(self, *, pieces: bool = False) -> None:
         self.pieces = pieces  # whether messages may come in pieces: not from strangers
         self._rest = bytearray()  # of a frame that has not come whole
         self._needed = HEADER  # bytes of it, as far as is known; so whoever sends byte by byte makes nobody look at all of them each time
         self._pieces: dict[int, list[bytes]] = {}  # by stream; each has a piece, of MOST_UNFINISHED
-        self._unfinished = 0  # bytes in there
+        self.unfinished = 0  # bytes in there
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """Kinds and bodies of all that is complete now."""
@@ -78,6 +78,11 @@ class Splitter:
         finally:
             self._rest = bytearray(data[at:])
 
+    def forget(self) -> None:
+        """Of messages that have not come whole."""
+        self._pieces.clear()
+        self.unfinished = 0
+
     def _put_together(self, body: bytes) -> tuple[int, bytes] | None:
         """A piece of a message: the whole, if it was the last."""
         if not self.pieces:
@@ -87,7 +92,7 @@ class Splitter:
             raise WireError("a piece has no header.")
         stream, kind, place = int.from_bytes(body[:2], "big"), body[2], body[3]
         if place == NEVER_MIND:
-            self._unfinished -= sum(map(len, self._pieces.pop(stream, ())))
+            self.unfinished -= sum(map(len, self._pieces.pop(stream, ())))
             return None
         if size == 0:
             raise WireError("a piece is empty.")
@@ -96,15 +101,15 @@ class Splitter:
             raise WireError(f"a piece has {size} bytes, but all but the last have {PIECE_BYTES}.")
         pieces = self._pieces.setdefault(stream, [])
         pieces.append(body[PIECE_HEADER:])
-        self._unfinished += size
-        if self._unfinished > MOST_UNFINISHED:
+        self.unfinished += size
+        if self.unfinished > MOST_UNFINISHED:
             raise WireError(f"more than {MOST_UNFINISHED} bytes of messages are not finished.")
         if len(pieces) > MOST_PIECES:
             raise WireError(f"a message has more than {MOST_PIECES} pieces.")
         if not last:
             return None
         whole = b"".join(self._pieces.pop(stream))
-        self._unfinished -= len(whole)
+        self.unfinished -= len(whole)
         return kind, whole
 
 
@@ -142,6 +147,11 @@ class Lanes:
     def __bool__(self) -> bool:
         """Whether anything waits."""
         return bool(self._control or self._by_topic)
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Of all that waits."""
+        return self.control_bytes + self.event_bytes
 
     @property
     def events(self) -> int:

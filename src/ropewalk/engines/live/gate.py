@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ropewalk.engines.live.envelope import Letter, Said, is_plain, thinned, unseal
 from ropewalk.protocols.contract import Carrier, Contact, Event
@@ -27,6 +27,7 @@ Judge = Callable[[Event, bytes, int], "Verdict | Awaitable[Verdict]"]
 """What somebody says about one of the things that an event says, in which place."""
 
 Outcome = Verdict | Literal["forged"]
+OUTCOMES: tuple[Outcome, ...] = (*get_args(Verdict), "forged")
 Outcomes = tuple[Outcome, ...]
 """Of each thing that an event says, or one of all of them."""
 Seconds = Callable[[], float]
@@ -65,10 +66,11 @@ class Gate:
         self.caught_up: Callable[[], None] = lambda: None  # told when they are judged
         self.counts: dict[str, int] = {}  # of what was not let in, by why
         self.progress = 0  # events judged
-        self.ignored: OrderedDict[int, frozenset[int]] = (
+        self.least = 0.0  # see `pressure.Slow`
+        self.ignored: OrderedDict[int, int] = (
             OrderedDict()
-        )  # by event: which things are of no use here; MOST_JUDGED
-        self._verdicts: OrderedDict[bytes, Outcomes] = OrderedDict()  # MOST_JUDGED
+        )  # by event: which things are of no use here, a bit each; MOST_JUDGED
+        self._verdicts: OrderedDict[bytes, bytes] = OrderedDict()  # a byte for each thing, see `_packed`; MOST_JUDGED
         self._rejected: OrderedDict[int, tuple[float, int]] = (
             OrderedDict()
         )  # by node: since when, how many; MOST_REJECTERS
@@ -107,7 +109,7 @@ class Gate:
         key = _known_by(event)
         verdict = self._verdicts.get(key)
         if verdict is not None:
-            self._decided(sender, message, verdict)
+            self._decided(sender, message, _unpacked(verdict))
         elif len(self._at_work) >= MOST_AT_WORK or self._work_bytes + len(event.payload) > MOST_AT_WORK_BYTES:
             self._count("too many at once")
         elif key not in self._at_work:
@@ -149,7 +151,7 @@ class Gate:
         self.progress += 1
         if verdicts.count("accept") == len(verdicts):
             verdicts = ACCEPTED
-        self._verdicts[key] = verdicts
+        self._verdicts[key] = _packed(verdicts)
         if len(self._verdicts) > MOST_JUDGED:
             self._verdicts.popitem(last=False)
         del self._at_work[key]
@@ -191,7 +193,7 @@ class Gate:
         if "reject" in verdicts:
             message = _thinned(message, verdicts)
         if "ignore" in verdicts:
-            self.ignored[message.event.id] = frozenset(place for place, each in enumerate(verdicts) if each == "ignore")
+            self.ignored[message.event.id] = sum(1 << place for place, each in enumerate(verdicts) if each == "ignore")
             if len(self.ignored) > MOST_JUDGED:
                 self.ignored.popitem(last=False)
         self.let_in(sender, message)
@@ -200,7 +202,9 @@ class Gate:
         """Of all that an event says, what is of use here."""
         ignored = self.ignored.get(event) if self.ignored else None
         return (
-            said if ignored is None else tuple([None if place in ignored else each for place, each in enumerate(said)])
+            said
+            if ignored is None
+            else tuple([None if ignored >> place & 1 else each for place, each in enumerate(said)])
         )
 
     def _reject(self, sender: Contact) -> None:
@@ -216,6 +220,15 @@ class Gate:
 
     def _count(self, why: str) -> None:
         self.counts[why] = self.counts.get(why, 0) + 1
+
+
+def _packed(outcomes: Outcomes) -> bytes:
+    """As they are remembered: there may be many, of many things each."""
+    return bytes(map(OUTCOMES.index, outcomes))
+
+
+def _unpacked(packed: bytes) -> Outcomes:
+    return tuple([OUTCOMES[each] for each in packed])
 
 
 def _thinned(message: Any, verdicts: Outcomes) -> Any:

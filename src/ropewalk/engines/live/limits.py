@@ -34,6 +34,9 @@ LONG_ONES = frozenset({"linking", "told", "joining", "enrol", "circle"})  # thes
 OF_EVENTS = frozenset(  # as many as there are events, and what carries them is slowed down by TCP
     {"push", "have", "want", "spare", "inject", "taken", "submit", "keep", "kept", "accepted", "shed", "lack"}
 )
+MOST_UNFINISHED_IN_ALL = 64 * 1_048_576  # ours, bytes: of messages that have not come whole, over all links
+STALLED = 30.0  # ours, seconds: how long a neighbour may let a message wait for its next piece, while it can be heard
+MOST_WAITING_IN_ALL = 64 * 1_048_576  # ours, bytes: that wait to be sent, over all links
 WATCHED = 0.25  # ours, seconds: from one look at who sends how much to the next
 
 KEPT_OUT = 10.0  # ours, seconds: the first time; then twice that
@@ -45,6 +48,7 @@ STRIKES = Rate(0.1, 8)  # ours: what may go wrong with those from one address be
 TOO_MANY, TOO_MANY_THERE = "too many connections", "too many from there"
 TOO_FAST, TOO_FAST_THERE = "too many handshakes", "too many handshakes from there"
 OUT, OUT_THERE = "kept out", "kept out: all from there"
+UNFINISHED, SLOW = "unfinished bytes", "too slow"
 BEFORE_TLS, BEFORE_PROOF = "in the way before TLS", "in the way before its proof"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.endings import Ending
-from ropewalk.engines.live.limits import WATCHED, Limits
+from ropewalk.engines.live.limits import MOST_WAITING_IN_ALL, SLOW, STALLED, UNFINISHED, WATCHED, Limits
 
 FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
 SILENT = 0.75  # ours, heartbeats: whoever has said nothing for so long says that it lives, at the next look, of which there are two in each
@@ -39,14 +39,27 @@ class Lookout:
             due = now + half
 
     async def watch(self) -> None:
-        """Go on looking for who sends too much."""
+        """Go on looking for who sends too much, and for whom too much waits."""
         while True:
             await asyncio.sleep(WATCHED)
             self._look_for_floods(asyncio.get_running_loop().time())
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """If too much waits in all, for whom most waits goes."""
+        waiting = {connection: connection.lanes.waiting_bytes for connection in self.links.values()}
+        total = sum(waiting.values())
+        while total > MOST_WAITING_IN_ALL:
+            slowest = max(waiting, key=waiting.__getitem__)
+            total -= waiting.pop(slowest)
+            slowest.abort(Ending("failed", f"evicted: it is {SLOW}"))
 
     def _look_for_floods(self, now: float) -> None:
         """Cut off who sends more than anybody who keeps the rules."""
         for node, connection in list(self.links.items()):
+            if connection.unfinished and now - connection.unfinished_since > STALLED and not connection.held_up:
+                self.cut_off(node, UNFINISHED, "it does not go on with what it began to send")
+                continue
             if connection.heard_at < now - 2 * WATCHED:
                 continue  # it has said nothing since
             kind = self.limits.excess(connection.budget, connection.counted(), now)

@@ -2,7 +2,7 @@
 
 That may be a reader, who has too much to read; the gate, which has too much to judge; or a neighbour, to whom too much waits to be sent.
 What others then have to send waits with them, in turn, back to who publishes, who waits as well; nothing is lost. Whoever makes some
-progress is waited for. Who makes none holds up others for so long and no longer, since somebody else may be behind the same link; what it
+progress is waited for; of a neighbour, which may be anybody, so much a second is asked. Who makes none holds up others for so long and no longer, since somebody else may be behind the same link; what it
 has no room for from then on is lost to it, and counted, until it has caught up.
 """
 
@@ -27,6 +27,10 @@ class Slow(Protocol):
     @property
     def progress(self) -> int:
         """Whatever grows as it works."""
+
+    @property
+    def least(self) -> float:
+        """By how much it must grow in a second to be progress; 0: anything is."""
 
 
 class _Cause:
@@ -84,7 +88,7 @@ class Pressure:
         for slow, cause in list(self._causes.items()):
             if not slow.is_pressed:
                 self.ease(slow)
-            elif slow.progress != cause.progress:
+            elif slow.progress - cause.progress > slow.least * (now - cause.since):
                 cause.progress, cause.since = slow.progress, now
             elif now - cause.since > HELD_UP and not cause.given_up:
                 log.warning(

@@ -98,7 +98,7 @@ class Publishing:
             except TimeoutError:
                 why = f"no bootstrap node could be reached ({joining.unreached})"
                 raise UndeliverableError(dict.fromkeys(topics.values(), why)) from None
-        if self.readers.is_full(topics, content, *self.outgoing.waiting):
+        while self.is_running() and self.readers.is_full(topics, content, *self.outgoing.waiting):
             self.outgoing.flush()
             await self.readers.room(topics, content, self.is_running)
         if self.transport.slow:

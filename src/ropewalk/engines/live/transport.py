@@ -23,8 +23,11 @@ from ropewalk.engines.live.limits import (
     CALLS,
     KEPT_OUT,
     MOST_CALLS,
+    MOST_UNFINISHED_IN_ALL,
     OUT,
+    SLOW,
     TOO_MANY,
+    UNFINISHED,
     Bounds,
     Limits,
     descriptors,
@@ -41,7 +44,7 @@ MOST_CALLING = (
 CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours may take to hang up
 MOST_COUNTED = 4096  # ours: pairs of node and topic whose lost events are counted apart
 # why somebody was turned away or cut off, besides what `limits` and `door` say
-NO_PROOF, GARBLED, SLOW, MANY_CALLS = "no proof in time", "garbled", "too slow", "too many calls to make"
+NO_PROOF, GARBLED, MANY_CALLS = "no proof in time", "garbled", "too many calls to make"
 OFFENCES = {"garbled": GARBLED, "unproven": "wrong proof"}  # endings that are held against who brought them about
 log = logging.getLogger(__name__)
 
@@ -70,6 +73,7 @@ class Transport:
         self.strangers: dict[Connection, None] = {}  # that have called, and are yet to be let in
         self.closing: dict[Connection, None] = {}  # until all is sent
         self.slow: dict[Connection, None] = {}  # on which much waits to be sent
+        self.unfinished = 0  # bytes of messages that have not come whole
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
@@ -206,6 +210,18 @@ class Transport:
     def slowed(self, connection: Connection) -> None:
         """Much waits to be sent on it."""
         self.slow[connection] = None
+
+    def holds(self, more: int) -> None:
+        """More has come of messages that are not whole: if that is too much in all, who has sent most of it goes."""
+        self.unfinished += more
+        while more > 0 and self.unfinished > MOST_UNFINISHED_IN_ALL:
+            holding = [connection for connection in (*self.links.values(), *self.closing) if connection.unfinished]
+            if not holding:
+                return  # it is somebody's who is gone already
+            most = max(holding, key=lambda connection: connection.unfinished)
+            self.limits.count(UNFINISHED)
+            most.abort(Ending("failed", f"evicted: {UNFINISHED}"))
+            most.forget()
 
     def eased(self, connection: Connection) -> None:
         """Little does again."""

@@ -248,9 +248,10 @@ def test_metrics_and_health_are_shown_on_this_machine(running, tmp_path: Path) -
     node = running(*ROPEWALK, "node", "--subscribe", "news", "--bootstrap", address_of(first), "--metrics", port)
     address_of(node)
 
-    def page(path: str) -> tuple[int, str]:
+    def page(path: str, host: str = "127.0.0.1") -> tuple[int, str]:
+        asked = urllib.request.Request(f"http://127.0.0.1:{port}/{path}", headers={"Host": host})
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}") as answer:
+            with urllib.request.urlopen(asked) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -261,6 +262,8 @@ def test_metrics_and_health_are_shown_on_this_machine(running, tmp_path: Path) -
     assert "# TYPE ropewalk_links gauge\nropewalk_links 1\n" in text
     assert 'ropewalk_messages_total{kind="seek"}' in text
     assert page("other")[0] == 404
+    assert page("metrics", f"localhost:{port}")[0] == page("metrics", f"[::1]:{port}")[0] == 200
+    assert page("metrics", f"elsewhere.example:{port}")[0] == page("metrics", "127.0.0.1.example")[0] == 421
 
 
 def test_a_node_that_has_reached_nobody_is_not_well(running) -> None:

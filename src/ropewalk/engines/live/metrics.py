@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ropewalk.engines.live.api import Node
 from ropewalk.errors import InputError
 
+OWN_NAMES = (b"", b"127.0.0.1", b"localhost", b"[::1]")
 LONGEST = 8192  # ours, bytes: of a request
 Sample = tuple[str, str, str, dict[str, str], float]  # name, type, help, labels, value
 
@@ -91,6 +92,16 @@ def health(node: Node) -> dict[str, object]:
     return {"ok": node.joined.is_set(), "id": node.id, "address": node.address, "links": len(node.transport.links)}
 
 
+def _host_in(headers: list[bytes]) -> bytes:
+    """By which name it was asked for; nothing, if none was said, as no browser does."""
+    for header in headers:
+        name, _, value = header.partition(b":")
+        if name.strip().lower() == b"host":
+            host = value.strip().lower()
+            return host.rpartition(b":")[0] if host[-1:].isdigit() and b":" in host else host
+    return b""
+
+
 class Endpoint:
     """Answers GET /metrics and GET /health on this machine."""
 
@@ -115,17 +126,20 @@ class Endpoint:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(5):
-                request = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n", 1)[0].split(b" ")
+                first, *headers = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
+            request = first.split(b" ")
             method, path = (request[0], request[1].partition(b"?")[0]) if len(request) > 1 else (b"", b"")
-            writer.write(self._page(method, path))
+            writer.write(self._page(method, path, _host_in(headers)))
             await writer.drain()
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # whoever asked is gone, or asks for something else than a page
         finally:
             writer.close()
 
-    def _page(self, method: bytes, path: bytes) -> bytes:
-        if method not in (b"GET", b"HEAD"):
+    def _page(self, method: bytes, path: bytes, host: bytes) -> bytes:
+        if host not in OWN_NAMES:  # a page of somebody else's, whose name was made to lead here
+            status, kind, text = "421 Misdirected Request", "text/plain", "ask for this machine by its own name\n"
+        elif method not in (b"GET", b"HEAD"):
             status, kind, text = "405 Method Not Allowed", "text/plain", "GET only\n"
         elif path == b"/metrics":
             status, kind, text = "200 OK", "text/plain; version=0.0.4", as_text(self.node)

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from browsing import TOKEN, Looking, dashboard
+from ropewalk.dashboard import picture as pictures
 from written import Written, ring
 
 
@@ -171,6 +172,36 @@ def test_colours_follow_the_system_and_the_switch(browser: Browser, town: Writte
             assert dark.js(ground) == (day if wanted == "light" else night)
         dark.close()
         light.close()
+
+
+def test_who_is_forgotten_is_no_longer_shown_and_what_there_is_no_room_for_is_said(
+    browser: Browser, town: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "MOST_NODES", 13)
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        page, names = looking.page, "[...ropewalk.network.nodes.values()].map((node) => node.name).join(' ')"
+        looking.until("ropewalk.network.nodes.size === 12")
+        expect(page.locator("#beyond")).to_be_hidden()
+        for number in (12, 13):
+            town.ids.append(2**51 + number)
+            town.say(number, "nodes", up=True)
+            looking.until(f"{names}.includes('n{number}')")
+            town.say(number, "nodes", up=False)
+            looking.until(
+                f"[...ropewalk.network.nodes.values()].some((node) => node.name === 'n{number}' && node.state === 'left')"
+            )
+        assert "n12" not in looking.js(names)
+        assert looking.js("ropewalk.network.nodes.size") == 13
+        town.say(13, "nodes", up=True)
+        looking.until("[...ropewalk.network.nodes.values()].every((node) => node.state === 'up')")
+        town.ids.append(2**52)
+        town.say(14, "nodes", up=True)
+        expect(page.locator("#beyond")).to_have_text(
+            "Not all is shown: there was no room for more nodes or topics, 1 time."
+        )
+        assert looking.complaints == []
+        looking.close()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])

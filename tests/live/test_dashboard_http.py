@@ -3,15 +3,21 @@
 import asyncio
 import http.client
 import json
+import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from alive import alive, eventually
+from ropewalk.cli import dashboard as verb
+from ropewalk.dashboard import running
+from ropewalk.dashboard.connections import MOST_AT_ONCE
 from ropewalk.dashboard.feed import Feed, Live
 from ropewalk.dashboard.ledger import MOST_GONE
 from ropewalk.dashboard.running import Beside, Place, Served, Shown
@@ -190,6 +196,142 @@ def test_so_many_may_look_on_and_who_goes_makes_room(asking: Asking) -> None:
     for stream in streams:
         stream.close()
     assert wait_until(lambda: asking.status("/api/stream", **asking.cookie) == 200)
+
+
+ODD = ['a={"x":1, "y":2}', "b=[1, 2]", "c", "=d", "ropewalk", 'e="', "f=\\", "g=@,;;  ", "\xe9=\xff", "h=a b=c"]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_cookies_of_other_programs_lock_nobody_out(asking: Asking, odd: str) -> None:
+    mine = asking.cookie["Cookie"]
+    assert asking.status("/api/state", Cookie=f"{odd}; {mine}; {odd}") == 200
+    assert asking.status("/api/state", Cookie=f"{odd}; {mine}wrong") == 401
+    assert asking.status("/api/state", Cookie=f"{odd}; other-{mine}") == 401
+
+
+NAME = "dashboard.example.org"
+
+
+@pytest.fixture
+def proxied(town: Written) -> Iterator[Asking]:
+    served = Served(Place(token=TOKEN, names=(NAME, "Other.Example.org")))
+    with Beside(served, Shown(folder=town.folder)):
+        yield Asking(served.port)
+
+
+@pytest.mark.parametrize("host", [NAME, f"{NAME}:8443", "other.example.org", "127.0.0.1", None])
+def test_behind_a_proxy_it_is_known_by_the_name_that_it_was_told(proxied: Asking, host: str | None) -> None:
+    """As the proxy says who is asked (it may say its own name, or that of where it asks), and the browser who asks."""
+    named = {"host": host} if host is not None else {}
+    origin = f"https://{host if host is not None and 'example' in host else NAME}"
+    about: dict[str, Any] = named | proxied.cookie | {"X_Forwarded_Proto": "https", "Sec_Fetch_Site": "same-origin"}
+    assert proxied.status("/api/state", **about) == 200
+    post = partial(proxied.status, "/api/publish", "POST", b"{}", X_Ropewalk="1", **about)
+    assert post(Origin=origin) == 409  # there is no node to publish from
+    assert (
+        post(Origin="https://evil.example") == post(Origin=f"https://{NAME}.evil.example") == post(Origin="null") == 403
+    )
+    assert proxied.status("/api/state", **(about | {"host": "evil.example"})) == 421
+
+
+def test_what_came_as_https_has_a_cookie_for_https_alone(asking: Asking, proxied: Asking) -> None:
+    def cookie(asked: Asking, **about: str) -> str:
+        answer = asked.ask(f"/?token={TOKEN}", **about)
+        answer.close()
+        assert (answer.status, answer.getheader("Location")) == (303, "/")
+        return answer.getheader("Set-Cookie") or ""
+
+    assert cookie(proxied, host=NAME, X_Forwarded_Proto="https").endswith("; Path=/; Secure")
+    assert cookie(proxied, host=NAME, X_Forwarded_Proto="http").endswith("; Path=/")
+    assert cookie(proxied).endswith("; Path=/")
+    assert cookie(asking, X_Forwarded_Proto="https").endswith("; Path=/")  # no proxy is known of
+    assert asking.status("/api/state", host=NAME, **asking.cookie) == 421
+
+
+@pytest.mark.parametrize("name", ["https://a.example", "a.example:1", "a.example/b", "", "a b", "é.example", "a" * 300])
+def test_a_name_is_the_name_of_a_host(name: str) -> None:
+    with pytest.raises(UsageError, match="is no host"):
+        Place(token=TOKEN, names=(name,))
+    with pytest.raises(UsageError, match="for this machine only"):
+        Place(names=(NAME,))
+
+
+def test_names_are_given_one_by_one(town: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+    places: list[Place] = []
+    monkeypatch.setattr(verb, "serve_until_stopped", lambda served, *_: (places.append(served.place), served.close()))
+    done = CliRunner().invoke(verb.command, [str(town.folder), "--name", NAME, "--name", "other.example.org"])
+    assert (done.exit_code, places[0].names) == (0, (NAME, "other.example.org"))
+
+
+def silent(stack: ExitStack, port: int, count: int, said: bytes = b"") -> list[socket.socket]:
+    """Sockets that ask for nothing, or not to the end."""
+    found = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 10)) for _ in range(count)]
+    for one in found:
+        with suppress(OSError):  # it had to go already
+            one.sendall(said)
+    return found
+
+
+def closed(one: socket.socket) -> bool:
+    one.setblocking(False)
+    try:
+        return one.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /api/state HTTP/1.1\r\nHost: lo"])
+def test_sockets_that_ask_for_nothing_make_room_for_who_asks_and_streams_go_on(
+    town: Written, monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    monkeypatch.setattr(running, "ASKING", 600.0)
+    served = Served(Place(token=TOKEN))
+    with Beside(served, Shown(folder=town.folder)), ExitStack() as stack:
+        asking = Asking(served.port)
+        stream = asking.ask("/api/stream", **asking.cookie)
+        told = messages(stream)
+        next(told)
+        sockets = silent(stack, served.port, 2 * MOST_AT_ONCE, said)
+        assert asking.status("/api/state", **asking.cookie) == 200
+        assert wait_until(lambda: all(map(closed, sockets[:MOST_AT_ONCE])))  # the eldest
+        assert not closed(sockets[-1])
+        town.say(3, "nodes", up=False)
+        assert any(row[4] == "left" for news in told for _, row in news.get("nodes", ()))
+        stream.close()
+
+
+def test_who_has_not_asked_after_a_while_is_cut_off_whatever_it_dribbles(
+    town: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "ASKING", 0.5)
+    served = Served(Place(token=TOKEN))
+    with Beside(served, Shown(folder=town.folder)), ExitStack() as stack:
+        asking = Asking(served.port)
+        stream = asking.ask("/api/stream", **asking.cookie)
+        told = messages(stream)
+        next(told)
+        head = b"GET /api/state HTTP/1.1\r\nHost: localhost\r\n"
+        post = b"POST /api/replay HTTP/1.1\r\nHost: localhost\r\nX-Ropewalk: 1\r\nContent-Length: 1000\r\n"
+        cookie = f"Cookie: {asking.cookie['Cookie']}\r\n\r\n".encode()
+        sockets = [
+            silent(stack, served.port, 1, begun)[0]
+            for begun in (b"", head, head + b"\r\n" + head, head + cookie + head, post + b"\r\n", post + cookie)
+        ]
+
+        def dribble(one: socket.socket) -> bool:
+            """One letter more; whether nobody listens."""
+            try:
+                one.send(b"x")
+            except OSError:
+                return True
+            return False
+
+        assert wait_until(lambda: all(list(map(dribble, sockets[1:]))) and closed(sockets[0]), 20)
+        town.say(3, "nodes", up=False)
+        assert any(row[4] == "left" for news in told for _, row in news.get("nodes", ()))
+        stream.close()
 
 
 def messages(stream: Any) -> Iterator[dict[str, Any]]:

@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk.dashboard import answers, ledger
+from ropewalk.dashboard import picture as pictures
 from ropewalk.dashboard.ledger import Ledger, Versions
 from ropewalk.dashboard.picture import GRACE, SILENT, Picture
 from ropewalk.dashboard.rows import row_of
@@ -61,7 +63,7 @@ def test_who_is_killed_is_down_once_a_neighbour_lost_it_and_it_says_nothing() ->
     picture = picture_of(*two_linked(), lost, until=5.0 + GRACE["reset"] / 2)
     assert picture.nodes[2].state == "up"
     picture.advance(6.0 + GRACE["reset"])
-    assert (picture.nodes[2].state, picture.nodes[2].why, picture.nodes[2].since) == ("down", "reset", 5.0)
+    assert (picture.nodes[2].state, picture.nodes[2].why, picture.nodes[2].since.at) == ("down", "reset", 5.0)
     assert picture.totals()["links"] == 0
     assert answers.topics(picture, "", 0)["entries"][0]["members"] == 1
 
@@ -209,6 +211,66 @@ def test_a_link_is_told_exactly_as_long_as_one_end_says_so(history: list[tuple[d
     numbers = {id_: node.number for id_, node in picture.nodes.items()}
     ends = {tuple(sorted((node.number, numbers[other]))) for node in picture.nodes.values() for other in node.links}
     assert {key for key, _ in picture.links.since(0)[0].items()} == ends
+
+
+def left(node: int, at: float) -> Any:
+    return said("nodes", node=node, at=at, up=False)
+
+
+def test_who_is_gone_for_longest_makes_room_and_numbers_are_not_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "MOST_NODES", 4)
+    monkeypatch.setattr(pictures, "AT_ONCE", 1)
+    picture, page = picture_of(*two_linked(), came(3), left(3, 3.0), came(4), left(4, 4.0)), Told()
+    page.take(picture.since(0))
+    for node in range(5, 20):  # a new key at every start
+        picture.take(came(node, at=float(node)))
+        picture.take(left(node, at=node + 0.5))
+        assert len(picture.nodes) == 4
+        assert list(picture.nodes)[2:] == [node - 1, node]
+    page.take(picture.since(page.version))
+    assert set(page.parts["nodes"]) == {(node.number,) for node in picture.nodes.values()}
+    assert (picture.totals()["up"], picture.totals()["left"], picture.beyond) == (2, 2, 0)
+    assert len({row[0] for row in picture.since(0)["nodes"]}) == 4
+
+
+def test_nobody_who_is_up_or_linked_is_forgotten_and_what_is_beyond_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "MOST_NODES", 3)
+    picture = picture_of(*two_linked(), said("linked", node=1, at=2.5, up=[9], down=[]), came(7, at=3.0))
+    assert (list(picture.nodes), picture.totals()["beyond"]) == ([1, 2, 9], 1)
+    picture.take(said("linked", node=1, at=3.5, up=[], down=[9]))
+    picture.take(came(7, at=3.6))
+    assert (list(picture.nodes), picture.totals()["beyond"]) == ([1, 2, 9], 2)  # it is not looked for room at every row
+    picture.take(came(7, at=5.0))
+    assert (list(picture.nodes), picture.totals()["beyond"]) == ([1, 2, 7], 2)
+
+
+def test_topics_that_are_too_many_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "MOST_TOPICS", 1)
+    more = said("subscriptions", node=1, topic=NEWS + 1, at=3.0, follows=True)
+    assert picture_of(*two_linked(), more).totals()["beyond"] == 1
+
+
+@given(st.lists(st.tuples(anything, st.floats(0, 3), st.booleans()), max_size=60))
+def test_who_is_forgotten_leaves_nothing_behind(history: list[tuple[dict[str, Any], float, bool]]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pictures, "MOST_NODES", 3)
+        patched.setattr(pictures, "AT_ONCE", 2)
+        picture, page, whole, at = Picture(), Told(), Told(), 1.0
+        for row, later, looks in history:
+            at += later
+            picture.advance(at)
+            up = {node.id for node in picture.nodes.values() if node.state == "up"}
+            picture.take(said(**({"at": at} | row)))
+            assert up <= picture.nodes.keys()
+            if looks:
+                page.take(picture.since(page.version, 1))
+        page.take(picture.since(page.version, 1))
+        whole.take(picture.since(0, 1))
+        assert page.parts == whole.parts
+        there = {node.number for node in picture.nodes.values()}
+        assert {end for pair in picture.links.since(0)[0] for end in pair} <= there
+        for overlay in picture.overlays.values():
+            assert {end for pair in overlay.links.since(0)[0] for end in pair} | set(overlay.members) <= there
 
 
 def test_who_has_missed_too_much_is_told_everything(monkeypatch: Any) -> None:

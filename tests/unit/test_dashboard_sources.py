@@ -1,7 +1,10 @@
 """Where the dashboard's rows come from: files that grow, recordings; and where nodes are drawn."""
 
+import asyncio
 import json
 import random
+import threading
+from collections.abc import Iterator
 from math import hypot
 from pathlib import Path
 from typing import Any
@@ -11,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk.dashboard import watching
+from ropewalk.dashboard.feed import Live, Replayed
 from ropewalk.dashboard.layout import SIZE, first_place, places
-from ropewalk.dashboard.replay import Player, Recording
+from ropewalk.dashboard.picture import GRACE, SILENT, Picture
+from ropewalk.dashboard.replay import LOT, Player, Recording
 from ropewalk.dashboard.watching import Watch
 from ropewalk.errors import InputError
 
@@ -116,6 +121,156 @@ def test_a_replay_goes_on_by_its_speed_stops_when_paused_and_at_the_end(recordin
     assert (player.at, player.told()["over"]) == (recording.end, True)
     player.seek(0)
     assert player.at == recording.begin
+
+
+def test_a_moment_after_hours_of_silence_looks_the_same_too(tmp_path: Path) -> None:
+    came = [line(100.0 + node, node, table="nodes", up=True) for node in (1, 2)]
+    (tmp_path / "a.jsonl").write_text("".join([*came, line(160.0), line(20_000.0), line(20_003.5)]))
+    recording = Recording(tmp_path)
+    for moment in (3_000.0, 9_000.0, 20_002.0):
+        once, in_steps = Player(recording), Player(recording)
+        once.seek(moment)
+        while in_steps.at < moment:
+            in_steps.step(min(7.0, moment - in_steps.at))
+        assert shown(once) == shown(in_steps)
+        assert once.picture.since(0)["points"] == in_steps.picture.since(0)["points"]
+        assert [node.since for node in once.picture.nodes.values()] == [
+            node.since for node in in_steps.picture.nodes.values()
+        ]
+
+
+def test_who_reads_while_a_recording_is_played_reads_something_whole_and_is_not_kept_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(line(100 + at / 100, node) for at in range(1500) for node in (1 + at % 7,))
+    (tmp_path / "a.jsonl").write_text(rows + line(3000.0))
+    player = Player(Recording(tmp_path))
+    threads: set[int] = set()
+    take = Picture.take
+
+    def taken(self: Picture, *arguments: Any) -> None:
+        threads.add(threading.get_ident())
+        take(self, *arguments)
+
+    monkeypatch.setattr(Picture, "take", taken)
+
+    async def whole() -> tuple[int, int]:
+        source, turns = Replayed(player), []
+        for at in (player.recording.end, player.recording.begin + 14.0):
+            moving, count = asyncio.ensure_future(source.told_to({"at": at})), 0
+            before, nodes = source.picture, len(source.picture.nodes)
+            while not moving.done():
+                count += 1
+                assert at > player.at or (source.picture, len(before.nodes)) == (
+                    before,
+                    nodes,
+                )  # the old one, untouched
+                await asyncio.sleep(0)
+            await moving
+            assert player.at == at
+            turns.append(count)
+        return turns[0], turns[1]
+
+    forwards, backwards = asyncio.run(whole())
+    assert threads == {threading.get_ident()}
+    assert forwards > 2500  # rows in lots, and then hardly more than a second of silence at a time
+    assert backwards > 1400 // LOT
+
+
+class Looked:
+    """Nodes that write into a folder, and who looks at it, each by a clock of their own."""
+
+    def __init__(self, folder: Path, now: float = 10_000.0) -> None:
+        self.folder, self.now = folder, now
+        self.ahead = {1: 0.0, 2: 0.0, 3: 0.0}  # seconds, by node
+        self.live = Live(Watch([folder]), clock=lambda: self.now)
+
+    def say(self, node: int, table: str = "linked", **about: Any) -> None:
+        with (self.folder / f"{node}.jsonl").open("a") as file:
+            file.write(line(**{"at": self.now + self.ahead[node], "node": node, "table": table} | about))
+
+    def look(self) -> dict[int, str]:
+        asyncio.run(self.live.step())
+        return {node.id: node.state for node in self.live.picture.nodes.values()}
+
+    def go_on(self, seconds: float, *nodes: int) -> Iterator[dict[int, str]]:
+        """These say every five seconds that they live; what is seen after each."""
+        for _ in range(int(seconds / 5)):
+            self.now += 5
+            for node in nodes:
+                self.say(node)
+            yield self.look()
+
+
+@pytest.fixture
+def looked(tmp_path: Path) -> Looked:
+    found = Looked(tmp_path)
+    for node in found.ahead:
+        found.say(node, "nodes", up=True)
+    found.look()
+    return found
+
+
+ALL_UP = {1: "up", 2: "up", 3: "up"}
+
+
+@pytest.mark.parametrize("ahead", [-3600.0, -60.0, 60.0, 3600.0])
+def test_a_node_with_a_wrong_clock_takes_nobody_down_and_is_down_itself_when_it_is_silent(
+    looked: Looked, ahead: float
+) -> None:
+    looked.ahead[1] = ahead
+    for seen in looked.go_on(120, 1, 2, 3):
+        assert (seen, looked.live.picture.now) == (ALL_UP, looked.now)
+    assert list(looked.go_on(SILENT + 10, 2, 3))[-1] == {**ALL_UP, 1: "down"}
+    assert list(looked.go_on(5, 1, 2, 3))[-1] == ALL_UP
+
+
+def test_a_time_that_makes_no_sense_does_not_stop_the_page(looked: Looked) -> None:
+    looked.say(1, at=9e11)
+    looked.look()
+    points = len(looked.live.picture.series.points)
+    assert list(looked.go_on(60, 1, 2, 3))[-1] == ALL_UP
+    assert len(looked.live.picture.series.points) >= points + 55
+
+
+def test_a_clock_of_who_looks_that_is_set_back_heals(looked: Looked) -> None:
+    list(looked.go_on(60, 1, 2, 3))
+    looked.now -= 3600
+    for seen in looked.go_on(60, 1, 2, 3):
+        assert (seen, looked.live.picture.now) == (ALL_UP, looked.now)
+    assert max(at for at, _ in looked.live.picture.since(0)["points"]) <= looked.now
+    assert list(looked.go_on(SILENT + 10, 2, 3))[-1] == {**ALL_UP, 1: "down"}
+
+
+@pytest.mark.parametrize("ahead", [-60.0, 0.0, 60.0])
+def test_who_is_lost_by_a_node_with_a_wrong_clock_is_given_the_same_time(looked: Looked, ahead: float) -> None:
+    looked.ahead[1] = ahead
+    list(looked.go_on(10, 1, 2, 3))
+    looked.now += 1
+    looked.say(1, "endings", neighbour=2, cause="failed", why="reset")
+    looked.look()
+    looked.now += 1.5
+    looked.say(2, down=[1])
+    assert looked.look() == ALL_UP
+    looked.now += GRACE["reset"]
+    assert looked.look() == ALL_UP
+
+
+def test_who_has_a_slow_clock_and_is_lost_is_down_and_back_with_its_next_word(looked: Looked) -> None:
+    looked.ahead[2] = -60.0
+    list(looked.go_on(10, 1, 2, 3))
+    looked.say(1, "endings", neighbour=2, cause="failed", why="reset")
+    looked.look()
+    looked.now += GRACE["reset"] + 1.5
+    assert looked.look() == {**ALL_UP, 2: "down"}
+    assert list(looked.go_on(5, 1, 2, 3))[-1] == ALL_UP
+
+
+def test_what_was_written_before_anybody_looked_is_of_then(tmp_path: Path) -> None:
+    looked = Looked(tmp_path)
+    for node in (1, 2):
+        looked.say(node, "nodes", up=True, at=looked.now - (100.0 if node == 1 else 1.0))
+    assert looked.look() == {1: "down", 2: "up"}
 
 
 graphs = st.integers(1, 40).flatmap(

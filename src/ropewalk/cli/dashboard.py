@@ -28,6 +28,13 @@ from ropewalk.errors import InputError, UsageError
     show_default=True,
     help="At which address; others than this machine's let others look.",
 )
+@click.option(
+    "--name",
+    "names",
+    metavar="HOST",
+    multiple=True,
+    help="Under which name a proxy with TLS has it, if one does; several are given one by one.",
+)
 @click.option("--token", help="What whoever looks must know.  [default: a new one every time]")
 @click.option("--no-token", is_flag=True, help="Everybody on this machine may look.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON with the address.")
@@ -38,6 +45,7 @@ def command(
     speed: float | None,
     port: int,
     host: str,
+    names: tuple[str, ...],
     token: str | None,
     no_token: bool,
     as_json: bool,
@@ -53,7 +61,7 @@ def command(
         raise UsageError("--speed plays no part without --replay; add it, or drop --speed.")
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; give one into which nodes write (--telemetry {folder}/a.jsonl).")
-    place = Place(host=host, port=port, token=None if no_token else token or fresh_token())
+    place = Place(host=host, port=port, token=None if no_token else token or fresh_token(), names=names)
     shown = _shown(folder, told, replay=replay, speed=speed or 1.0)
     served = Served(place)
 

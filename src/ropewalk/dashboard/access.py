@@ -2,12 +2,12 @@
 
 The token comes once in the address, then as a cookie that no script can read. Pages of others can send requests to this machine, and a name of
 theirs can be made to lead here (DNS rebinding): hence the names that are answered to, the header that only a script of the same origin
-can add, and the policy that keeps everything from elsewhere out of the page.
+can add, and the policy that keeps everything from elsewhere out of the page. A proxy with TLS may stand before it; then it is told by
+which names it is reached there, and only then is believed what the proxy says.
 """
 
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -37,9 +37,18 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 class Guard:
     """Stands before the application."""
 
-    def __init__(self, app: App, token: str | None, host: str, port: int, names: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        app: App,
+        token: str | None,
+        host: str,
+        port: int,
+        names: Iterable[str] = (),
+        proxied: Iterable[str] = (),  # names by which it is reached through a proxy
+    ) -> None:
         self.app, self.token = app, token
-        self.host, self.names = host, {host.lower(), "localhost", *(name.lower() for name in names)}
+        self.proxied = frozenset(name.lower() for name in proxied)
+        self.host, self.names = host, {host.lower(), "localhost", *(name.lower() for name in names), *self.proxied}
         self.cookie = f"ropewalk-{port}"  # browsers send cookies of one port to all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,7 +63,7 @@ class Guard:
             await _answer(send, *refused)
             return
         if self._asks_for_cookie(scope):
-            said = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+            said = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/{self._secure(headers)}"
             await _answer(send, 303, "", [(b"location", b"/"), (b"set-cookie", said.encode())])
             return
 
@@ -71,11 +80,11 @@ class Guard:
             return 421, "This server is not known by that name: use the address that it has printed."
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             return 403, "That was asked for by a page of somebody else."
-        if self.token is not None and not self._has_token(scope, headers):
+        if self.token is not None and not self._has_token(scope):
             return 401, "The token is missing or wrong: open the address that `ropewalk dashboard` has printed."
         if scope["method"] not in ("GET", "HEAD"):
             origin = headers.get(b"origin")
-            if origin is not None and urlsplit(origin.decode("latin-1")).netloc != host:
+            if origin is not None and not self._is_own(origin.decode("latin-1"), host):
                 return 403, "That was asked for by a page of somebody else."
             if headers.get(ASKING) != b"1":
                 return 403, "A request to do something carries the header X-Ropewalk: 1."
@@ -83,10 +92,7 @@ class Guard:
 
     def _is_known(self, host: str) -> bool:
         """Names can be made to lead anywhere; numbers cannot, so where others may call any number is one of this machine."""
-        try:
-            name = (urlsplit(f"//{host}").hostname or "").lower()
-        except ValueError:
-            return False
+        name = _name_in(f"//{host}")
         if name in self.names:
             return True
         try:
@@ -95,18 +101,25 @@ class Guard:
             return False
         return number.is_loopback or not is_here(self.host)
 
-    def _has_token(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
+    def _is_own(self, origin: str, host: str) -> bool:
+        """Whether a page of this server asks: the host is as the proxy says, the origin as the browser does."""
+        return origin.partition("://")[2] == host or _name_in(origin) in self.proxied
+
+    def _secure(self, headers: dict[bytes, bytes]) -> str:
+        """That the cookie is for https alone, if it came so."""
+        return "; Secure" if self.proxied and headers.get(b"x-forwarded-proto", b"").lower() == b"https" else ""
+
+    def _has_token(self, scope: Scope) -> bool:
         in_address = self._in_query(scope) if scope["path"] == "/" else ""
-        given = in_address or self._in_cookie(headers)  # whoever comes with a new address may have an old cookie
+        given = in_address or self._in_cookie(scope)  # whoever comes with a new address may have an old cookie
         assert self.token is not None
         return secrets.compare_digest(given.encode(), self.token.encode())
 
-    def _in_cookie(self, headers: dict[bytes, bytes]) -> str:
-        try:
-            cookies: SimpleCookie = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
-        except CookieError:
-            return ""
-        return cookies[self.cookie].value if self.cookie in cookies else ""
+    def _in_cookie(self, scope: Scope) -> str:
+        """Among whatever other programs of this host have set: browsers send it to all ports, and not all of it is well formed."""
+        said = b";".join(value for name, value in scope["headers"] if name.lower() == b"cookie").decode("latin-1")
+        pairs = [pair.strip().partition("=") for pair in said.split(";")]
+        return next((value for name, _, value in pairs if name == self.cookie), "")
 
     def _in_query(self, scope: Scope) -> str:
         said: bytes = scope.get("query_string", b"")
@@ -114,6 +127,14 @@ class Guard:
 
     def _asks_for_cookie(self, scope: Scope) -> bool:
         return self.token is not None and scope["path"] == "/" and bool(self._in_query(scope))
+
+
+def _name_in(address: str) -> str:
+    """The host of an address, without its port; none if it makes no sense."""
+    try:
+        return (urlsplit(address).hostname or "").lower()
+    except ValueError:
+        return ""
 
 
 async def _answer(send: Send, status: int, text: str, more: list[tuple[bytes, bytes]] | None = None) -> None:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ropewalk.dashboard.picture import Picture, Seen
+from ropewalk.dashboard.picture import Picture
+from ropewalk.dashboard.seen import Seen
 from ropewalk.dashboard.travels import Travel
 
 PAGE = 50  # ours: entries of a list at a time
@@ -120,7 +121,7 @@ def _about(seen: Seen) -> dict[str, Any]:
         "name": seen.name,
         "state": seen.state,
         "why": seen.why,
-        "since": seen.since,
+        "since": seen.since.at,
         "follows": len(seen.follows),
         "lvs": seen.lvs,
         "pvs": seen.pvs,

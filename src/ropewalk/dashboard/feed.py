@@ -3,8 +3,10 @@
 import asyncio
 import logging
 import time
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+from ropewalk.dashboard import rows
 from ropewalk.dashboard.layout import Place, places
 from ropewalk.dashboard.picture import Picture
 from ropewalk.dashboard.replay import FASTEST, SLOWEST, Player
@@ -16,7 +18,8 @@ PLACING = 2.0  # ours, seconds: nodes are given new places no more often
 MOVED = 0.2  # ours: share of links that must have changed until they are
 NEAR = 12  # ours, of `layout.SIZE`: who would move less stays where it is
 MOST_LOOKS = 8  # ours: into files that grow faster than they are read, before the page is told
-AT_A_TIME = 5000  # ours: rows that are taken in before others get a turn
+AT_A_TIME = 100  # ours: rows that are taken in before others get a turn
+SET_BACK = 1.0  # ours, seconds: a clock that goes back by less is only waited for
 log = logging.getLogger(__name__)
 
 
@@ -35,23 +38,33 @@ class Source(Protocol):
 
 
 class Live:
-    """Files that grow."""
+    """Files that grow. No row is of later than it is read: nodes have clocks of their own, and some are wrong."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Watch, clock: Callable[[], float] = time.time) -> None:
         self.watch = watch
         self.picture = Picture()
+        self._clock = clock
+        self._caught_up = False  # until then rows were written before anybody looked
 
     async def step(self) -> None:
         """See `Source`."""
         for _ in range(MOST_LOOKS):
             found = await asyncio.to_thread(self.watch.more)
+            now = self._now()
             for number, (row, name) in enumerate(found, 1):
-                self.picture.take(row, name)
+                self.picture.take(rows.no_later(row, now), name, now if self._caught_up else None)
                 if number % AT_A_TIME == 0:
                     await asyncio.sleep(0)
             if not self.watch.behind:
+                self._caught_up = True
                 break
-        self.picture.advance(time.time())
+        self.picture.advance(self._now())
+
+    def _now(self) -> float:
+        now = self._clock()
+        if now < self.picture.now - SET_BACK:
+            self.picture.turn_back(now)
+        return now
 
     def told(self) -> dict[str, Any]:
         """See `Source`."""
@@ -76,7 +89,7 @@ class Replayed:
         async with self._lock:
             now = time.monotonic()
             passed, self._stepped = now - self._stepped, now
-            await asyncio.to_thread(self.player.step, min(passed, 4 * TICK))
+            await _play(self.player.stepping(min(passed, 4 * TICK)))
 
     async def told_to(self, said: dict[str, Any]) -> None:
         """Pause, go on, faster, slower, from there."""
@@ -91,7 +104,7 @@ class Replayed:
             if at is not None:
                 if not _is_number(at):
                     raise UsageError(f"at is {at!r}, but must be a time of the recording.")
-                await asyncio.to_thread(self.player.seek, float(at))
+                await _play(self.player.seeking(float(at)))
 
     def told(self) -> dict[str, Any]:
         """See `Source`."""
@@ -142,7 +155,14 @@ class Feed:
         self._placed_at, self._placed = now, weights
         before = dict(picture.places)
         found = await asyncio.to_thread(places, there, weights, before)
-        picture.put(before | {node: _kept(before.get(node), place) for node, place in found.items()})
+        found = before | {node: _kept(before.get(node), place) for node, place in found.items()}
+        picture.put({node: place for node, place in found.items() if node in picture.nodes})
+
+
+async def _play(lots: Iterator[None]) -> None:
+    """In the loop, where everybody reads, so that nobody reads while something changes; others have their turn between lots."""
+    for _ in lots:
+        await asyncio.sleep(0)
 
 
 def _kept(before: Place | None, now: Place) -> Place:

@@ -1,57 +1,33 @@
 """The state of a network, from rows in whatever order they come: who is there, who is linked with whom, what travels.
 
-Rows in, and out what is different since some version (`since`), or all of it. It reads no file and no clock: time is what rows say,
-and what `advance` is told. Everything in it is bounded.
+Rows in, and out what is different since some version (`since`), or all of it. It reads no file and no clock: time is what rows say, when
+they were read, and what `advance` is told. Everything in it is bounded: where nodes are too many, those that are gone are forgotten.
 
 A node that is killed says nothing any more. It counts as down once somebody's link with it has ended and nothing has come from it since,
-nor has anybody got a link with it again; or when it has been silent for long.
+nor has anybody got a link with it again; or when nothing of its own has been read for long.
 """
 
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from ropewalk.dashboard import rows
 from ropewalk.dashboard.layout import Place, first_place
 from ropewalk.dashboard.ledger import Ledger, Links, Versions
 from ropewalk.dashboard.overlays import Overlay
+from ropewalk.dashboard.seen import Moment, Seen, State, forgettable
 from ropewalk.dashboard.series import Series
 from ropewalk.dashboard.travels import Step, Travels
 
-State = Literal["up", "left", "down", "elsewhere"]
 MOST_NODES = 5000  # ours: that are drawn; what others say is only counted
+AT_ONCE = 100  # ours: nodes that are forgotten together, since to find them takes a look at all
+AGAIN = 1.0  # ours, seconds: after which it is looked again for some to forget, if there were none
 MOST_TOPICS = 20_000  # ours: likewise
 MOST_NAMES = 100_000  # ours: of topics
 MOST_NEWS = 100  # ours: of what happened, the last
-MOST_HISTORY = 240  # ours: changes of a node that are kept
 # Ours, seconds: after which who was at the other end of a link that ended so, and lives, has said so. Two looks of a node at itself
 # (`engines.live.changes`); who could not be called need not know of it, and may be silent for ten seconds.
 GRACE = {"reset": 2.0, "frozen": 2.0, "left": 2.0, "unreachable": 12.0}
 SILENT = 35.0  # ours, seconds: more than three times as long as a node goes on without a word
-
-
-@dataclass(slots=True)
-class Seen:
-    """What is known of a node."""
-
-    number: int  # by which it is called on the way to the browser
-    id: int
-    name: str = ""  # of the file that it writes
-    address: str = ""
-    protocol: str = ""
-    state: State = "elsewhere"  # until a row of its own comes
-    why: str = ""
-    since: float = 0.0
-    heard_at: float = 0.0
-    signs: bool = False  # whether it says that it lives even if nothing happens
-    doubted: tuple[float, str] | None = None  # when a link with it has ended, and why
-    follows: dict[int, None] = field(default_factory=dict)
-    held: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by topic
-    links: dict[int, None] = field(default_factory=dict)  # whom it says that it is connected with
-    lvs: int = 0
-    pvs: int = 0
-    history: deque[tuple[float, int, int, int]] = field(default_factory=lambda: deque(maxlen=MOST_HISTORY))
 
 
 class Picture:
@@ -69,25 +45,28 @@ class Picture:
         self.links = Links(self.versions)  # a link is drawn as long as one end says that it is connected
         self.news: Ledger[int, list[Any]] = Ledger(self.versions)
         self.places: Mapping[int, Place] = {}
-        self.beyond = 0  # rows about nodes or topics that are too many
+        self.beyond = 0  # how often nodes or topics were named for which there is no room
         self._told = 0
+        self._row = 0
+        self._numbered = 0
+        self._full_until = 0.0
         self._doubted: dict[int, None] = {}
         self._counted = (0, 0)  # published and delivered at the last point
 
     # What comes in
 
-    def take(self, row: rows.Any, name: str = "") -> None:
-        """One row, of the file that is called so."""
+    def take(self, row: rows.Any, name: str = "", read: float | None = None) -> None:
+        """One row, of the file that is called so, read then; None if that is when it says."""
+        self._row += 1
         at = rows.time_of(row)
         if at:
             self.advance(at)
         if isinstance(row, rows.OfNode):
-            node = self._heard(row, name)
-            if node is None:
-                self.beyond += 1
-                return
-            self._take_of(node, row)
-            self._show(node)
+            moment = Moment(at, at if read is None else read)
+            node = self._heard(row, name, moment)
+            if node is not None:
+                self._take_of(node, row, moment)
+                self._show(node)
         elif isinstance(row, rows.Named):
             self._name(row.topic, row.name)
         elif isinstance(row, rows.Published):
@@ -102,24 +81,31 @@ class Picture:
             self.series.take(due, self._point())
         self.now = now
 
+    def turn_back(self, now: float) -> None:
+        """The clock of who looks was set back: what seemed to be later was now."""
+        self.now, self._full_until = now, 0.0
+        self.series.turn_back(now)
+        for node in self.nodes.values():
+            node.turn_back(now)
+
     def put(self, places: Mapping[int, Place]) -> None:
         """Draw nodes there from now on."""
         self.places = places
         for node in self.nodes.values():
             self._show(node)
 
-    def _take_of(self, node: Seen, row: rows.OfNode) -> None:
+    def _take_of(self, node: Seen, row: rows.OfNode, moment: Moment) -> None:
         match row:
             case rows.Came():
-                self._came(node, row)
+                self._came(node, row, moment)
             case rows.Followed():
                 self._followed(node, row)
             case rows.Held():
                 self._held(node, row)
             case rows.Linked():
-                self._linked(node, row)
+                self._linked(node, row, moment)
             case rows.Ended():
-                self._ended(node, row)
+                self._ended(node, row, moment)
             case rows.Delivered():
                 source = self._other(row.source) if row.source is not None else None
                 number = source.number if source is not None else None
@@ -127,34 +113,56 @@ class Picture:
             case _:
                 pass
 
-    def _heard(self, row: rows.OfNode, name: str) -> Seen | None:
+    def _heard(self, row: rows.OfNode, name: str, moment: Moment) -> Seen | None:
         """Whose row it is: it lives."""
         node = self._other(row.node)
         if node is None:
             return None
-        node.heard_at = max(node.heard_at, row.at)
+        node.heard = Moment(max(node.heard.at, moment.at), max(node.heard.read, moment.read))
         node.name = node.name or name
-        if node.doubted is not None and row.at > node.doubted[0]:
+        self._trust(node, moment)
+        if node.state != "up" and moment.after(node.since):
+            self._turn(node, "up", moment, "came" if node.state == "elsewhere" else "is back")
+        return node
+
+    def _trust(self, node: Seen, moment: Moment) -> None:
+        """It lived then, so whoever doubted it earlier was wrong."""
+        if node.doubted is not None and moment.after(node.doubted[0]):
             node.doubted = None
             self._doubted.pop(node.id, None)
-        if node.state != "up" and row.at > node.since:
-            self._turn(node, "up", row.at, "came" if node.state == "elsewhere" else "is back")
-        return node
 
     def _other(self, id_: int) -> Seen | None:
         """A node that is known, or one that is heard of for the first time; None if there are too many."""
         node = self.nodes.get(id_)
-        if node is None and len(self.nodes) < MOST_NODES:
-            node = self.nodes[id_] = Seen(len(self.nodes), id_)
+        if node is None:
+            if len(self.nodes) >= MOST_NODES:
+                self._make_room()
+            if len(self.nodes) >= MOST_NODES:
+                self.beyond += 1
+                return None
+            node = self.nodes[id_] = Seen(self._numbered, id_)
+            self._numbered += 1
             self._show(node)
+        node.named = self._row
         return node
 
-    def _came(self, node: Seen, row: rows.Came) -> None:
+    def _make_room(self) -> None:
+        """Forget some who are gone; nobody who is up, or whom anybody is linked with."""
+        if self.now < self._full_until:
+            return
+        for node in forgettable(self.nodes, self._row)[:AT_ONCE]:
+            self._forget(node)
+            self.shown.drop(node.number)
+            del self.nodes[node.id]
+        if len(self.nodes) >= MOST_NODES:
+            self._full_until = self.now + AGAIN
+
+    def _came(self, node: Seen, row: rows.Came, moment: Moment) -> None:
         node.address, node.protocol, node.signs = row.address, row.protocol, True
         if row.up:
             self._forget(node)  # what it did in a former life is over
         else:
-            self._turn(node, "left", row.at, "left")
+            self._turn(node, "left", moment, "left")
 
     def _followed(self, node: Seen, row: rows.Followed) -> None:
         if row.name:
@@ -185,34 +193,31 @@ class Picture:
             node.held.pop(row.topic, None)
         self._count(node, row.at)
 
-    def _linked(self, node: Seen, row: rows.Linked) -> None:
+    def _linked(self, node: Seen, row: rows.Linked, moment: Moment) -> None:
         for id_ in row.up:
             other = self._other(id_)
             if other is None:
                 continue
             node.links[id_] = None
             self.links.say(node.number, other.number, there=True)
-            if other.doubted is not None and row.at > other.doubted[0]:
-                other.doubted = None
-                self._doubted.pop(id_, None)
+            self._trust(other, moment)
         for id_ in row.down:
             self._unlink(node, id_)
         self._count(node, row.at)
 
-    def _ended(self, node: Seen, row: rows.Ended) -> None:
+    def _ended(self, node: Seen, row: rows.Ended, moment: Moment) -> None:
         self._unlink(node, row.neighbour)
         self._count(node, row.at)
         other = self.nodes.get(row.neighbour)
         if other is None or row.cause == "closed" or row.why not in GRACE:
             return
-        if other.state == "up" and other.heard_at <= row.at and other.doubted is None:
-            other.doubted = (row.at, row.why)
+        if other.state == "up" and other.heard.at <= row.at and other.doubted is None:
+            other.doubted = (moment, row.why)
             self._doubted[other.id] = None
 
     def _published(self, row: rows.Published) -> None:
         publisher = self._other(row.publisher)
         if publisher is None:
-            self.beyond += 1
             return
         wanting: set[int] = set()
         for topic in row.topics:
@@ -225,7 +230,10 @@ class Picture:
 
     def _overlay(self, topic: int) -> Overlay | None:
         overlay = self.overlays.get(topic)
-        if overlay is None and len(self.overlays) < MOST_TOPICS:
+        if overlay is None:
+            if len(self.overlays) >= MOST_TOPICS:
+                self.beyond += 1
+                return None
             overlay = self.overlays[topic] = Overlay(self.versions)
         return overlay
 
@@ -244,15 +252,15 @@ class Picture:
             self.overlays[topic].part(node.number)
         node.follows, node.held, node.lvs, node.pvs = {}, {}, 0, 0
 
-    def _turn(self, node: Seen, state: State, at: float, why: str) -> None:
-        node.state, node.why, node.since = state, why, at
+    def _turn(self, node: Seen, state: State, moment: Moment, why: str) -> None:
+        node.state, node.why, node.since = state, why, moment
         node.doubted = None
         self._doubted.pop(node.id, None)
         if state != "up":
             self._forget(node)
-            node.history.append((at, 0, 0, 0))
+            node.history.append((moment.at, 0, 0, 0))
         self._told += 1
-        self.news.put(self._told, [at, node.number, state, why])
+        self.news.put(self._told, [moment.at, node.number, state, why])
         self.news.drop(self._told - MOST_NEWS)
         self._show(node)
 
@@ -261,12 +269,12 @@ class Picture:
         for id_ in list(self._doubted):
             node = self.nodes[id_]
             assert node.doubted is not None
-            at, why = node.doubted
-            if now - at >= GRACE[why]:
-                self._turn(node, "down", at, why)
+            moment, why = node.doubted
+            if now - moment.read >= GRACE[why]:
+                self._turn(node, "down", moment, why)
         for node in self.nodes.values():
-            if node.state == "up" and node.signs and now - node.heard_at > SILENT:
-                self._turn(node, "down", now, "silent")
+            if node.state == "up" and node.signs and now - node.heard.read > SILENT:
+                self._turn(node, "down", Moment(now, now), "silent")
 
     def _count(self, node: Seen, at: float) -> None:
         node.lvs = sum(map(len, node.held.values()))

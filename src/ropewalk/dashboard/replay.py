@@ -1,14 +1,18 @@
 """A recorded run, played by the times in it: faster, slower, from anywhere. What it shows then depends on nothing but that moment."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from pathlib import Path
 
 from ropewalk.dashboard import rows
 from ropewalk.dashboard.picture import Picture
+from ropewalk.dashboard.series import FAR
 from ropewalk.dashboard.watching import Read, Watch
 from ropewalk.errors import InputError
 
 MOST_BYTES = 512 * 1_048_576  # ours: all rows are kept, and take some four times as much
+LOT = 100  # ours: rows that are taken in at a time
+STRIDE = 1.0  # ours, seconds of the recording: likewise, where there are no rows
 SLOWEST, FASTEST = 0.05, 1000.0  # ours: times the speed at which it was
 
 
@@ -33,6 +37,45 @@ class Recording:
         self.begin, self.end = timed[0], timed[-1]
 
 
+class Played:
+    """A picture, with the rows up to somewhere in it."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.picture = Picture()
+        self._next = 0
+
+    def on(self, at: float) -> Iterator[None]:
+        """Up to there, in lots: in between the picture is one of an earlier moment."""
+        upto = bisect_right(self.recording.times, at)
+        while self._next < upto:
+            row, name = self.recording.rows[self._next]
+            yield from self._wait(rows.time_of(row))
+            self.picture.take(row, name)
+            self._next += 1
+            if self._next % LOT == 0:
+                yield
+        yield from self._wait(at)
+        self.picture.advance(self._reach(at))
+
+    def _wait(self, at: float) -> Iterator[None]:
+        """Until somebody says something."""
+        reach = self._reach(at) if self._said(-1) else 0.0
+        while reach - self.picture.now > STRIDE:
+            self.picture.advance(self.picture.now + STRIDE)
+            yield
+
+    def _reach(self, at: float) -> float:
+        """How late it is for the picture: where nobody says anything for very long, not much later than the last word."""
+        last, following = self._said(-1), self._said(0) or at
+        return min(at, last + FAR) if last and following - last > 2 * FAR else at
+
+    def _said(self, turn: int) -> float:
+        """When the next row was, or the one before it; 0 if there is none."""
+        number = self._next + turn
+        return self.recording.times[number] if 0 <= number < len(self.recording.times) else 0.0
+
+
 class Player:
     """Where it is, and how fast it goes on."""
 
@@ -41,32 +84,39 @@ class Player:
         self.speed = speed
         self.paused = False
         self.at = recording.begin
-        self.picture = Picture()
-        self._next = 0
-        self._play_to(self.at)
+        self._played = Played(recording)
+        self.seek(self.at)
+
+    @property
+    def picture(self) -> Picture:
+        """As it is there; another one after going back."""
+        return self._played.picture
 
     def step(self, seconds: float) -> None:
         """So much time has passed for who looks on."""
+        for _ in self.stepping(seconds):
+            pass
+
+    def stepping(self, seconds: float) -> Iterator[None]:
+        """The same, in lots."""
         if not self.paused and self.at < self.recording.end:
-            self._play_to(min(self.recording.end, self.at + seconds * self.speed))
+            yield from self.seeking(self.at + seconds * self.speed)
 
     def seek(self, at: float) -> None:
-        """Go on from there. Backwards is from the beginning to there: a new picture."""
+        """Go on from there."""
+        for _ in self.seeking(at):
+            pass
+
+    def seeking(self, at: float) -> Iterator[None]:
+        """The same, in lots. Backwards is from the beginning to there: a new picture, to be seen when it is done."""
         at = min(max(at, self.recording.begin), self.recording.end)
-        if at < self.at:
-            places = self.picture.places
-            self.picture, self._next = Picture(), 0
-            self.picture.places = places
-        self._play_to(at)
+        played = self._played if at >= self.at else Played(self.recording)
+        yield from played.on(at)
+        if played is not self._played:
+            played.picture.put(self.picture.places)
+        self._played, self.at = played, at
 
     def told(self) -> dict[str, float | bool]:
         """For the page."""
         about = {"begin": self.recording.begin, "end": self.recording.end, "at": self.at, "speed": self.speed}
         return about | {"paused": self.paused, "over": self.at >= self.recording.end}
-
-    def _play_to(self, at: float) -> None:
-        upto = bisect_right(self.recording.times, at)
-        for row, name in self.recording.rows[self._next : upto]:
-            self.picture.take(row, name)
-        self._next, self.at = max(self._next, upto), at
-        self.picture.advance(at)

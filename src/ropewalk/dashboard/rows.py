@@ -123,3 +123,8 @@ def row_of(line: bytes) -> Any | None:
 def time_of(row: Any) -> float:
     """When it was; 0 if it is of all times."""
     return getattr(row, "at", 0.0)
+
+
+def no_later(row: Any, now: float) -> Any:
+    """The row; as of now, if its node's clock is ahead."""
+    return msgspec.structs.replace(row, at=now) if time_of(row) > now else row

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import uvicorn
 
 from ropewalk.dashboard.access import Guard
+from ropewalk.dashboard.connections import ASKING, MOST_AT_ONCE, Room, bounded
 from ropewalk.dashboard.feed import Feed, Live, Replayed, Source
 from ropewalk.dashboard.publishing import Publisher
 from ropewalk.dashboard.replay import Player, Recording
@@ -27,8 +28,9 @@ from ropewalk.engines.live.pipes import stoppable
 from ropewalk.errors import RunError, UsageError
 
 STOPPING = 2  # ours, seconds: how long requests may take once it ends
-MOST_AT_ONCE = 256  # ours: connections
+WAITING = 128  # ours: connections that are not accepted yet
 LONGEST_TOKEN = 256
+LONGEST_NAME = 253  # as names of hosts go
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +40,14 @@ class Place:
     host: str = "127.0.0.1"
     port: int = 0
     token: str | None = None  # None: none is asked for
+    names: tuple[str, ...] = ()  # under which a proxy has it
 
     def __post_init__(self) -> None:
+        for name in self.names:
+            if not _is_name(name):
+                raise UsageError(f"--name {name} is no host; give its name alone, as in --name dashboard.example.org.")
+        if self.token is None and self.names:
+            raise UsageError("--no-token is for this machine only, and --name is for others, too; drop one.")
         if self.token is None and not is_here(self.host):
             raise UsageError(f"--no-token is for this machine only, and {self.host} is for others, too; drop one.")
         if self.token is not None and not (
@@ -72,7 +80,8 @@ class Served:
 
     async def serve(self, dashboard: Dashboard, stopped: asyncio.Event) -> None:
         """Until it is stopped."""
-        guard = Guard(dashboard.app(), self.place.token, self.place.host, self.port, [socket.gethostname()])
+        place = self.place
+        guard = Guard(dashboard.app(), place.token, place.host, self.port, [socket.gethostname()], place.names)
         config = uvicorn.Config(
             guard,
             lifespan="on",
@@ -80,10 +89,11 @@ class Served:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=STOPPING,
-            limit_concurrency=MOST_AT_ONCE,
+            backlog=WAITING,
+            proxy_headers=False,  # `Guard` reads what is believed of them
             h11_max_incomplete_event_size=16_384,
             ws="none",
-            http="h11",
+            http=bounded(Room(MOST_AT_ONCE, ASKING)),
         )
         server = _Quiet(config)
         serving = asyncio.create_task(server.serve([self.socket]))
@@ -210,13 +220,18 @@ class Beside:
             self._ready.set()
 
 
+def _is_name(name: str) -> bool:
+    letters = name.replace("-", "").replace(".", "")
+    return name.isascii() and letters.isalnum() and len(name) <= LONGEST_NAME
+
+
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
-        found.listen(128)
+        found.listen(WAITING)
     except (OSError, OverflowError) as error:
         found.close()
         number = getattr(error, "errno", None)

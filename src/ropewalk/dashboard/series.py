@@ -24,6 +24,12 @@ class Series:
             self._due = now
         return self._due if self._due <= now else None
 
+    def turn_back(self, now: float) -> None:
+        """It is earlier than it seemed."""
+        for gone in [at for at in self._order if at > now]:
+            self.points.drop(gone)
+        self._order, self._due = [at for at in self._order if at <= now], None
+
     def take(self, at: float, values: list[Any]) -> None:
         """A point."""
         self.points.put(at, values)

@@ -7,7 +7,7 @@ import { Map2D } from "./map.js";
 import { Nodes } from "./nodes.js";
 import { Network } from "./stream.js";
 import { Topics } from "./topics.js";
-import { $, called, clock, fill, later, make, number, topicCalled } from "./words.js";
+import { $, called, clock, fill, later, make, many, number, topicCalled } from "./words.js";
 
 const network = new Network();
 const map = new Map2D($("map"), network);
@@ -42,14 +42,16 @@ network.addEventListener("change", ({ detail }) => {
   $("total-down").parentElement.classList.toggle("alarm", totals.down > 0);
   $("mode").textContent = about.live ? "live" : "replay";
   $("mode").classList.toggle("live", about.live);
+  $("beyond").hidden = !totals.beyond;
+  $("beyond").textContent = `Not all is shown: there was no room for more nodes or topics, ${many(totals.beyond, "time")}.`;
   $("map-empty").hidden = network.nodes.size > 0;
   if (map.selected !== undefined && !network.nodes.has(map.selected)) map.choose(undefined);
   showPublishing(about);
   showReplay(about);
   title();
-  const moved = detail.whole || detail.nodes || detail.links || detail.links_gone;
+  const moved = detail.whole || detail.nodes || detail.nodes_gone || detail.links || detail.links_gone;
   if (moved || detail.overlay || detail.overlay_gone || detail.members) map.changed(Boolean(moved));
-  if (detail.nodes || detail.whole) nodes.refresh();
+  if (detail.nodes || detail.nodes_gone || detail.whole) nodes.refresh();
   if (detail.nodes || detail.whole || detail.overlay) topics.refresh();
   if (detail.points || detail.whole) charts();
   if (detail.news || detail.whole) news();

@@ -61,6 +61,7 @@ export class Network extends EventTarget {
       const [id, name, x, y, state, why, follows, lvs, pvs, connections] = row;
       this.nodes.set(number, { number, id, name, x, y, state, why, follows, lvs, pvs, connections });
     }
+    for (const [number] of told.nodes_gone ?? []) this.nodes.delete(number);
     for (const [a, b] of told.links ?? []) this.links.set(`${a}-${b}`, [a, b]);
     for (const [a, b] of told.links_gone ?? []) this.links.delete(`${a}-${b}`);
     for (const [a, b, who] of told.overlay ?? []) this.overlay.set(`${a}-${b}`, [a, b, who]);

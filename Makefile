@@ -1,6 +1,6 @@
 # Every verb sets up what it needs first: an environment in .venv, pinned packages, and Java where there is none.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet bench-kato bench-live bench-dashboard swarm fuzz
+.PHONY: help setup demo test thorough long cluster uncluster check lint types layers format lock clean bench-batch bench-sim bench-magnet bench-kato bench-live bench-notice bench-dashboard swarm fuzz
 
 READY := .venv/.ready
 BIN := .venv/bin
@@ -22,8 +22,9 @@ thorough: $(READY)  ## what takes ten seconds and more each: the quickest claims
 	$(BIN)/pytest $(TWICE) -m "thorough and not long"
 
 LONG_SEEDS ?= 5000:5300
-long: $(READY)  ## what is long by nature: slow claims, paper scale, the smallest machine, fuzzing, a soak, swarms (LONG_SEEDS=FROM:TO)
+long: $(READY)  ## what is long by nature: slow claims, paper scale, the smallest machine, fuzzing, a soak, who is gone, swarms (LONG_SEEDS=FROM:TO)
 	$(BIN)/pytest -m long --timeout 3600
+	$(BIN)/python benchmarks/notice.py
 	for of in stan rings kato; do $(BIN)/python tools/swarm $(LONG_SEEDS) $$of || exit 1; done
 
 bench-batch: $(READY)  ## how near the batch engine comes to the ideal, at three sizes
@@ -40,6 +41,9 @@ bench-kato: $(READY)  ## what the overlay by interests costs, from 4,000 to 100,
 
 bench-live: $(RIVALS)  ## how fast live nodes are, beside bare frames over TLS, brokers and zenoh in the same run
 	$(BIN)/python benchmarks/live
+
+bench-notice: $(READY)  ## how soon a neighbour is noticed to be gone, killed or frozen, beside bare asyncio; fails if that is too late
+	$(BIN)/python benchmarks/notice.py
 
 bench-dashboard: $(READY)  ## what the dashboard takes, at the server and in a browser, beside bare lines on a canvas
 	$(BIN)/python benchmarks/dashboard.py

@@ -236,7 +236,7 @@ def test_behind_a_proxy_it_is_known_by_the_name_that_it_was_told(proxied: Asking
 
 def test_what_came_as_https_has_a_cookie_for_https_alone(asking: Asking, proxied: Asking) -> None:
     def cookie(asked: Asking, **about: str) -> str:
-        answer = asked.ask(f"/?token={TOKEN}", **about)
+        answer = asked.ask(f"/?token={TOKEN}", "GET", None, **about)
         answer.close()
         assert (answer.status, answer.getheader("Location")) == (303, "/")
         return answer.getheader("Set-Cookie") or ""
@@ -258,7 +258,12 @@ def test_a_name_is_the_name_of_a_host(name: str) -> None:
 
 def test_names_are_given_one_by_one(town: Written, monkeypatch: pytest.MonkeyPatch) -> None:
     places: list[Place] = []
-    monkeypatch.setattr(verb, "serve_until_stopped", lambda served, *_: (places.append(served.place), served.close()))
+
+    def serve(served: Served, *_: object) -> None:
+        places.append(served.place)
+        served.close()
+
+    monkeypatch.setattr(verb, "serve_until_stopped", serve)
     done = CliRunner().invoke(verb.command, [str(town.folder), "--name", NAME, "--name", "other.example.org"])
     assert (done.exit_code, places[0].names) == (0, (NAME, "other.example.org"))
 

@@ -4,20 +4,28 @@ import asyncio
 import errno
 import os
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
 from alive import alive, eventually
 from ropewalk.engines.live import door, limits, transport
-from ropewalk.engines.live.frames import PROOF, frame
+from ropewalk.engines.live.endings import Ending
+from ropewalk.engines.live.frames import HELLO, PROOF, frame
+from ropewalk.engines.live.handshake import Terms
+from ropewalk.engines.live.identity import ClusterCertificate, Identity, contexts, of_cluster
 from ropewalk.engines.live.limits import Bounds
+from ropewalk.engines.live.transport import Transport
 from ropewalk.errors import RunError
-from ropewalk.protocols.contract import Contact
+from ropewalk.protocols.contract import Contact, Event
+from ropewalk.protocols.dissemination.messages import Push
 from ropewalk.protocols.rates import Rate
 from ropewalk.protocols.stan.messages import Announce
-from test_transport import Station, linked, stations
+from test_transport import CODEC, Station, linked, stations
+from test_verbs_of_nodes import cluster_of
 
 
 @asynccontextmanager
@@ -143,6 +151,68 @@ async def test_who_shows_no_proof_makes_room_for_who_does() -> None:
         await linked(b, a)
         for each in writers:
             each.transport.abort()
+
+
+@alive
+@pytest.mark.parametrize(
+    ("most", "is_heard"), [(ssl.TLSVersion.TLSv1_2, False), (ssl.TLSVersion.TLSv1_3, True)], ids=str
+)
+async def test_who_offers_less_than_tls_1_3_gets_no_handshake_and_is_counted(
+    most: ssl.TLSVersion, is_heard: bool
+) -> None:
+    async with attacked() as a, stations(1) as (b,):
+        offering = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        offering.check_hostname, offering.verify_mode = False, ssl.CERT_NONE
+        offering.maximum_version = most
+        with suppress(OSError):  # ssl.SSLError is one
+            reader, writer = await asyncio.open_connection(*place_of(a), ssl=offering, server_hostname="node")
+            assert is_heard
+            assert (await reader.readexactly(4))[3] == HELLO
+            writer.transport.abort()
+        await eventually(lambda: counts(a) == ({} if is_heard else {door.NO_TLS: 1}) and not door_of(a).callers)
+        assert len(a.linked) == 0
+        await linked(b, a)
+
+
+@alive
+async def test_nobody_is_called_over_less_than_tls_1_3() -> None:
+    met: list[str] = []
+    served = contexts(Identity.fresh(), None)[0]
+    served.minimum_version = served.maximum_version = ssl.TLSVersion.TLSv1_2
+    server = await asyncio.start_server(lambda *_: met.append("TLS is up"), "127.0.0.1", 0, ssl=served)
+    async with server, stations(1) as (a,):
+        a.transport.connect(Contact(5, f"127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+        await eventually(lambda: a.downs == [(5, Ending("failed", "unreachable"))])
+    assert met == []
+
+
+@alive
+async def test_who_is_called_must_be_certified(tmp_path: Path) -> None:
+    authority, certificate, key = (Path(word) for word in cluster_of(tmp_path, ["a"])["a"][1::2])
+    cluster = ClusterCertificate(authority, certificate, key)
+    certified = Transport(Terms(of_cluster(cluster), "", "stan", certified=True), CODEC, cluster)
+    downs: list[str] = []
+    certified.down = lambda _, ending: downs.append(ending.why)
+    async with stations(1) as (open_,):
+        certified.connect(open_.me)
+        await eventually(lambda: downs == ["unreachable"])
+        assert open_.linked == []
+    await certified.close()
+
+
+@alive
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system does not let go of who takes nothing")
+async def test_who_takes_nothing_for_too_long_is_let_go_by_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.sockets.UNACKNOWLEDGED", 1000)  # milliseconds
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        inner = b.transport.links[a.me.id].transport
+        assert inner is not None
+        inner.pause_reading()
+        for event in range(8):
+            a.transport.send(b.me, Push(Event(event, 1, (7,), bytes(1_000_000)), (7,), 1, False))
+        await eventually(lambda: a.downs)
+        assert a.downs == [(b.me.id, Ending("failed", "reset"))]
 
 
 @alive

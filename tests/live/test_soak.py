@@ -67,6 +67,7 @@ class Town:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
             await node.leave()
+            self.failed += node.driver.failed
 
     async def _read(self, node: Node) -> None:
         async with node.subscribe(*self.random.sample(TOPICS, 4), buffer=4096) as events:
@@ -86,7 +87,6 @@ class Town:
                 else:
                     self.killed += 1
                     kill(node)
-                self.failed += node.driver.failed
 
     async def talk(self) -> None:
         """At a pace that does not depend on how busy the machine is: what nodes keep of events would follow it."""

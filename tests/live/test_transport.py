@@ -373,6 +373,35 @@ async def test_for_whom_most_waits_goes_if_too_much_waits_for_all_together(monke
 
 
 @alive
+async def test_where_much_waits_for_all_together_each_who_is_behind_holds_up_who_sends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.lookout.MOST_WAITING_IN_ALL", 9_000_000)
+    lagging: list[int] = []
+    async with stations(3, heartbeat=30.0) as (a, b, c):
+        a.transport.lagging = lambda connection: lagging.append(connection.contact.id)
+        for other in (b, c):
+            other.transport.connect(a.me)
+            await eventually(lambda other=other: other.me.id in a.linked)  # type: ignore[misc]
+            inner = other.transport.links[a.me.id].transport
+            assert inner is not None
+            inner.pause_reading()
+
+        def send(other: Station, event: int) -> None:
+            a.transport.send(other.me, Push(Event(event, 1, (7,), bytes(1_000_000)), (7,), 1, False))
+
+        for event in range(8):
+            send(b, event)
+        for event in range(3):
+            send(c, event)
+        assert c.me.id not in lagging
+        await eventually(lambda: a.transport.lagging_from < 1_000_000)
+        send(c, 3)
+        assert lagging[-1] == c.me.id
+        assert sorted(a.linked) == sorted([b.me.id, c.me.id])
+
+
+@alive
 async def test_what_is_recalled_while_the_other_end_does_not_read_never_comes() -> None:
     async with stations(2, heartbeat=30.0) as (a, b):
         await linked(a, b)

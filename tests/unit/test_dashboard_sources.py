@@ -186,8 +186,9 @@ class Looked:
         self.live = Live(Watch([folder]), clock=lambda: self.now)
 
     def say(self, node: int, table: str = "linked", **about: Any) -> None:
+        said: dict[str, Any] = {"at": self.now + self.ahead[node], "node": node, "table": table} | about
         with (self.folder / f"{node}.jsonl").open("a") as file:
-            file.write(line(**{"at": self.now + self.ahead[node], "node": node, "table": table} | about))
+            file.write(line(**said))
 
     def look(self) -> dict[int, str]:
         asyncio.run(self.live.step())

@@ -24,7 +24,9 @@ from ropewalk.engines.live.sockets import AT_ONCE, prepare
 from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
-LAGGING = MOST_WAITING // 2  # ours, bytes: that wait to be sent, from where on those from whom they come have to wait
+LAGGING = (
+    MOST_WAITING // 2
+)  # ours, bytes: that wait to be sent, from where on those from whom they come have to wait, usually
 LEAST = 65_536.0  # ours, bytes a second: that a neighbour takes who is waited for; half a megabit
 REFUSAL = 1.0  # ours, seconds: how long somebody who is refused may take to hear of it
 FAREWELL = 2.0  # ours, seconds: how long a link that is closed may take to send what waits
@@ -37,6 +39,7 @@ class Owner(Protocol):
     codec: Codec
     counts: Counts
     certificate: bytes  # of this node, as TLS shows it
+    lagging_from: int  # bytes that wait to be sent on one, from where on those from whom they come have to wait
 
     def recognised(self, connection: "Connection", other: Other) -> None:
         """Its handshake is through: a caller is to be let in or not; whoever was called is there."""
@@ -208,7 +211,7 @@ class Connection(asyncio.Protocol):
                 self.full_since = self.loop.time()
                 self.room.clear()
                 self.owner.slowed(self)
-            if self.lanes.event_bytes > LAGGING:
+            if self.lanes.event_bytes > self.owner.lagging_from:
                 self.is_pressed = True
                 self.owner.lagged(self)
         else:
@@ -254,7 +257,7 @@ class Connection(asyncio.Protocol):
 
     def ping(self) -> None:
         """Say that this end lives, ahead of all that waits."""
-        if not self.paused:
+        if not self.paused and not self._is_closing():
             self.owner.counts.pings += 1
             self._write(frame(PING, b""))
 
@@ -360,15 +363,20 @@ class Connection(asyncio.Protocol):
 
     def _flush(self) -> None:
         self.scheduled = False
-        while self.lanes and not self.paused and not self.gone.is_set():
+        while self.lanes and not self.paused and not self._is_closing():
             self._write(b"".join(self.lanes.take(AT_ONCE)))
         if self.full_since and self.lanes.event_bytes <= AT_ONCE:
             self._ease()
-        if self.leaving and not self.lanes and self.transport is not None and not self.gone.is_set():
+        if self.leaving and not self.lanes and not self._is_closing():
             self.leaving = False
             assert self.ending is not None
+            assert self.transport is not None
             self._write(frame(BYE, self.ending.cause.encode()))
             self.transport.close()
+
+    def _is_closing(self) -> bool:
+        """Whether nothing that is written gets anywhere any more."""
+        return self.transport is None or self.transport.is_closing()
 
     def _ease(self) -> None:
         self.full_since, self.is_pressed = 0.0, False

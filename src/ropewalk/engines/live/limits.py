@@ -36,7 +36,8 @@ OF_EVENTS = frozenset(  # as many as there are events, and what carries them is 
 )
 MOST_UNFINISHED_IN_ALL = 64 * 1_048_576  # ours, bytes: of messages that have not come whole, over all links
 STALLED = 30.0  # ours, seconds: how long a neighbour may let a message wait for its next piece, while it can be heard
-MOST_WAITING_IN_ALL = 64 * 1_048_576  # ours, bytes: that wait to be sent, over all links
+MOST_WAITING_IN_ALL = 128 * 1_048_576  # ours, bytes: that wait to be sent, over all links
+CROWDED = 0.5  # ours: the share of them from which on every link on which much waits holds up who sends more to it
 WATCHED = 0.25  # ours, seconds: from one look at who sends how much to the next
 
 KEPT_OUT = 10.0  # ours, seconds: the first time; then twice that

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.endings import Ending
-from ropewalk.engines.live.limits import MOST_WAITING_IN_ALL, SLOW, STALLED, UNFINISHED, WATCHED, Limits
+from ropewalk.engines.live.limits import CROWDED, MOST_WAITING_IN_ALL, SLOW, STALLED, UNFINISHED, WATCHED, Limits
 
 FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
 SILENT = 0.75  # ours, heartbeats: whoever has said nothing for so long says that it lives, at the next look, of which there are two in each
@@ -24,8 +24,10 @@ class Lookout:
         limits: Limits,
         heartbeat: float,
         cut_off: Callable[[int, str, str], None],
+        crowded: Callable[[bool], None],
     ) -> None:
-        self.links, self.limits, self.heartbeat, self.cut_off = links, limits, heartbeat, cut_off
+        self.links, self.limits, self.heartbeat = links, limits, heartbeat
+        self.cut_off, self.crowded = cut_off, crowded
 
     async def beat(self) -> None:
         """Go on saying that this node lives, and seeing who does not."""
@@ -46,9 +48,10 @@ class Lookout:
             self._make_room()
 
     def _make_room(self) -> None:
-        """If too much waits in all, for whom most waits goes."""
+        """If much waits in all, nobody need send more; if too much does, for whom most waits goes."""
         waiting = {connection: connection.lanes.waiting_bytes for connection in self.links.values()}
         total = sum(waiting.values())
+        self.crowded(total > CROWDED * MOST_WAITING_IN_ALL)
         while total > MOST_WAITING_IN_ALL:
             slowest = max(waiting, key=waiting.__getitem__)
             total -= waiting.pop(slowest)

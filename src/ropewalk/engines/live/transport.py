@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ropewalk.engines.live.calls import UNANSWERED, Call
-from ropewalk.engines.live.connection import Connection
+from ropewalk.engines.live.connection import LAGGING, Connection
 from ropewalk.engines.live.door import Door
 from ropewalk.engines.live.endings import Counts, Ending
 from ropewalk.engines.live.handshake import Other, Terms
@@ -33,6 +33,7 @@ from ropewalk.engines.live.limits import (
     descriptors,
 )
 from ropewalk.engines.live.lookout import Lookout
+from ropewalk.engines.live.sockets import AT_ONCE
 from ropewalk.engines.live.wire import Codec, WireError
 from ropewalk.errors import RopewalkError
 from ropewalk.protocols.contract import Cause, Contact, Message
@@ -74,6 +75,7 @@ class Transport:
         self.closing: dict[Connection, None] = {}  # until all is sent
         self.slow: dict[Connection, None] = {}  # on which much waits to be sent
         self.unfinished = 0  # bytes of messages that have not come whole
+        self.lagging_from = LAGGING  # see `connection.Owner`
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
@@ -95,7 +97,7 @@ class Transport:
 
     def begin(self) -> None:
         """See from now on who lives."""
-        lookout = Lookout(self.links, self.limits, self.terms.heartbeat, self.cut_off)
+        lookout = Lookout(self.links, self.limits, self.terms.heartbeat, self.cut_off, self._crowd)
         self._spawn(lookout.beat())
         self._spawn(lookout.watch())
 
@@ -243,6 +245,10 @@ class Transport:
         if connection.other is not None and self.links.get(connection.contact.id) is connection:
             del self.links[connection.contact.id]
             self.down(connection.contact, ending)
+
+    def _crowd(self, crowded: bool) -> None:
+        """Whether much waits on all links together: then each lags sooner."""
+        self.lagging_from = AT_ONCE if crowded else LAGGING
 
     def _yields_to(self, other: Other) -> bool:
         """Of two calls that cross, that of the smaller id stands."""

@@ -165,7 +165,9 @@ async def main(told: dict[str, Any]) -> dict[str, Any]:
     counted, links = network.connections(), network.links()
     sockets, resident = _sockets() / nodes, (_resident() - before) / nodes
     one = await watch.publish(network, world.events(told["single"], 1), idle)
-    three = await watch.publish(network, world.events(told["triple"], 3), idle)
+    triple = world.events(told["triple"], 3)
+    three = await watch.publish(network, triple, idle)
+    again = await watch.publish(network, world.again(triple), idle)  # members of topics not followed need not be found
     await network.close()
     return {
         "connections_mean": mean(counted), "connections_p99": quantiles(counted, n=100, method="inclusive")[98],
@@ -174,7 +176,7 @@ async def main(told: dict[str, Any]) -> dict[str, Any]:
         "reach_after_crash": reach(world, links), "reach_after_hard_crash": reach(world, links, HARD),
         "idle_cpu_share": idle, "lost_links": network.lost(),
         "kib_per_node": resident / KIB, "start_s": started,
-        "one_topic": one, "three_topics": three,
+        "one_topic": one, "three_topics": three, "three_topics_again": again,
     }  # fmt: skip
 
 

@@ -46,6 +46,7 @@ from ropewalk.protocols.stan.messages import Announce, KeepAlive
 AT_A_TIME = 24  # of each kind
 CROWDS = {"unfinished_pieces": 64}  # but of these, which do harm only together
 PATIENCE = 20.0  # seconds: by then whoever does harm is hung up on
+ENOUGH = 3_000_000  # bytes of a flood at the least
 FLOODING, STAYING = 3.0, 8.0  # seconds: a flood, and who is let in and only pings, longer than anybody is waited for
 CODEC = Codec(PROTOCOLS["stan"].messages)
 MANY = 100_000  # topics, messages of one attacker
@@ -200,6 +201,9 @@ async def slow_proof(attempt: Attempt) -> None:
 
 async def _bytewise(writer: asyncio.StreamWriter, data: bytes, listening: "asyncio.Task[None]") -> None:
     for byte in data:
+        if writer.transport.is_closing():
+            await listening
+            return
         writer.write(bytes((byte,)))
         await asyncio.wait({listening}, timeout=0.3)
         if listening.done():
@@ -298,7 +302,7 @@ async def flood_of_events(attempt: Attempt) -> None:
     await _say(line, [Announce(topic)])
     loop = asyncio.get_running_loop()
     until = loop.time() + FLOODING
-    while loop.time() < until and not listening.done():
+    while (loop.time() < until or attempt.sent < ENOUGH) and not listening.done():
         events = [sealed(line.identity, (topic,), bytes(1000), attempt.random.getrandbits(62)) for _ in range(20)]
         with suppress(TimeoutError):
             async with asyncio.timeout(FLOODING):

@@ -6,6 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -198,6 +199,14 @@ def test_so_many_may_look_on_and_who_goes_makes_room(asking: Asking) -> None:
     assert wait_until(lambda: asking.status("/api/stream", **asking.cookie) == 200)
 
 
+def test_no_more_may_look_on_if_all_ask_at_once(asking: Asking) -> None:
+    with ThreadPoolExecutor(2 * MOST_STREAMS) as pool:
+        streams = list(pool.map(lambda _: asking.ask("/api/stream", **asking.cookie), range(2 * MOST_STREAMS)))
+    assert sorted(stream.status for stream in streams) == [200] * MOST_STREAMS + [503] * MOST_STREAMS
+    for stream in streams:
+        stream.close()
+
+
 ODD = ['a={"x":1, "y":2}', "b=[1, 2]", "c", "=d", "ropewalk", 'e="', "f=\\", "g=@,;;  ", "\xe9=\xff", "h=a b=c"]
 
 
@@ -205,6 +214,7 @@ ODD = ['a={"x":1, "y":2}', "b=[1, 2]", "c", "=d", "ropewalk", 'e="', "f=\\", "g=
 def test_odd_cookies_of_other_programs_lock_nobody_out(asking: Asking, odd: str) -> None:
     mine = asking.cookie["Cookie"]
     assert asking.status("/api/state", Cookie=f"{odd}; {mine}; {odd}") == 200
+    assert asking.status("/api/state", Cookie=f"{mine}wrong; {odd}; {mine}") == 200  # of the same name, for another path
     assert asking.status("/api/state", Cookie=f"{odd}; {mine}wrong") == 401
     assert asking.status("/api/state", Cookie=f"{odd}; other-{mine}") == 401
 
@@ -372,7 +382,7 @@ async def test_nothing_piles_up_for_a_browser_that_does_not_read(town: Written) 
     """However many looks it has missed, one message brings it up to date; if it has missed too much, that says everything."""
     feed = Feed(Live(Watch([town.folder])))
     looking = asyncio.create_task(feed.run())
-    told = Dashboard(feed)._told(11)
+    told = Dashboard(feed).told(11)
 
     def published(count: int) -> bool:
         return bool(feed.picture.totals()["published"] == count)

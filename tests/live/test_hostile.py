@@ -185,8 +185,7 @@ def _holds_out(
     assert flood["let in"] - flood["left"] <= counted.get(
         "too slow", 0
     )  # for what it did not read, not for what it sent
-    assert flood["sent"] > LEAST_FLOOD, flood
-    assert flood["waited"] > 0, flood
+    assert flood["sent"] > LEAST_FLOOD, flood  # whether it had to wait depends on how much else there is to do
     assert node.grown < most_grown
 
 
@@ -259,8 +258,9 @@ async def test_messages_that_never_end_take_no_more_than_there_is_for_those_of_a
     assert found["let in"] == found["tried"] == MANY_PIECES
     assert MANY_PIECES * MOST_UNFINISHED > 1.5 * MOST_GROWN
     assert node.grown < MOST_GROWN
-    assert 0 < counted["unfinished bytes"] == found["hung up on"]
-    assert found["left"] > 0  # a link that has no more than others goes on
+    least = MANY_PIECES - MOST_UNFINISHED_IN_ALL // MOST_UNFINISHED  # who are too many
+    # not all: the others go on, until they are closed since nothing is said there
+    assert least <= counted["unfinished bytes"] <= min(found["hung up on"], MANY_PIECES - 1)
 
 
 @pytest.mark.thorough

@@ -56,7 +56,7 @@ async def test_more_than_a_slow_reader_has_room_for_waits_where_it_comes_from() 
 async def test_a_reader_that_never_reads_holds_up_others_for_so_long_and_is_told_what_it_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ropewalk.engines.live.pressure.HELD_UP", 0.2)
+    monkeypatch.setattr("ropewalk.engines.live.pace.HELD_UP", 0.2)
     async with AsyncExitStack() as stack:
         a, b = await network(stack, 2)
         never, others = b.subscribe("news"), b.subscribe("news", "sport", when_full="drop-oldest", buffer=1)
@@ -79,7 +79,7 @@ async def test_a_reader_that_never_reads_holds_up_others_for_so_long_and_is_told
 
 @alive
 async def test_a_reader_that_goes_on_reading_is_waited_for_however_slow_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ropewalk.engines.live.pressure.HELD_UP", 0.4)
+    monkeypatch.setattr("ropewalk.engines.live.pace.HELD_UP", 0.4)
     monkeypatch.setattr("ropewalk.engines.live.pressure.LOOK", 0.1)
     async with AsyncExitStack() as stack:
         a, b = await network(stack, 2)
@@ -123,6 +123,33 @@ async def test_who_waits_for_a_slow_reader_has_those_behind_it_wait() -> None:
         await publishing
         assert {*got} == {*payloads}
         assert not relay.transport.dropped
+
+
+@alive
+async def test_a_slow_neighbour_on_one_topic_holds_up_nobody_who_publishes_on_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.publishing.ROOM", 60.0)
+    monkeypatch.setattr("ropewalk.engines.live.pace.HELD_UP", 60.0)
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        for node in (a, b):
+            node.subscribe("news", "sport", when_full="drop-oldest", buffer=1)
+        await settled(a, b, topic=NEWS)
+        await settled(a, b, topic=SPORT)
+        for topic in ("news", "sport"):
+            await a.publish(b"leaves a tree behind", [topic])
+        await eventually(lambda: b.counts["delivered"] == 2)
+        (link,) = b.transport.links.values()
+        assert link.transport is not None
+        link.transport.pause_reading()
+        publishing = asyncio.create_task(publish_apart(a, [bytes(1_000_000)] * 8, ["news"]))
+        await eventually(lambda: a.transport.slow)
+        async with asyncio.timeout(30):
+            await a.publish(b"now", ["sport"])
+        assert not publishing.done()
+        link.transport.resume_reading()
+        await publishing
 
 
 @alive

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import socket
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -21,6 +22,8 @@ from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.frames import MORE, PIECE, PIECE_BYTES, _piece_header, frame
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import Identity
+from ropewalk.engines.live.limits import STALLED, WATCHED
+from ropewalk.engines.live.pace import HELD_UP, PASSED_OVER
 from ropewalk.engines.live.transport import Transport
 from ropewalk.engines.live.wire import KINDS, Codec
 from ropewalk.errors import RunError, UsageError
@@ -331,6 +334,7 @@ async def test_who_has_begun_to_send_most_goes_if_all_together_have_begun_too_mu
         for other, pieces in zip(others, (6, 12, 1), strict=True):
             begin_to_send(other, a.me, pieces)
         await eventually(lambda: a.transport.unfinished == 19 * PIECE_BYTES)
+        lain(a, 10.0)
         begin_to_send(others[2], a.me, 2)
         await eventually(lambda: a.downs)
         assert [(who, ending.why) for who, ending in a.downs] == [(others[1].me.id, "evicted: unfinished bytes")]
@@ -341,17 +345,101 @@ async def test_who_has_begun_to_send_most_goes_if_all_together_have_begun_too_mu
 
 
 @alive
-async def test_who_does_not_go_on_with_what_it_began_to_send_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ropewalk.engines.live.lookout.STALLED", 1.5)
+async def test_who_sends_something_large_does_not_make_room_for_those_who_let_it_lie(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport, "MOST_UNFINISHED_IN_ALL", 20 * PIECE_BYTES)
+    async with stations(5) as (a, *holding, honest):
+        for other in (*holding, honest):
+            other.transport.connect(a.me)
+        await eventually(lambda: len(a.linked) == 4)
+        for other in holding:
+            begin_to_send(other, a.me, 6)
+        await eventually(lambda: a.transport.unfinished == 18 * PIECE_BYTES)
+        lain(a, 60.0)
+        push = Push(Event(1, 2, (7,), bytes(16 * PIECE_BYTES)), (7,), 1, False)  # more than any of them has begun
+        honest.transport.send(a.me, push)
+        await eventually(lambda: a.heard)
+        assert a.heard == [(honest.me.id, push)]
+        assert honest.me.id in a.linked
+        assert {who for who, _ in a.downs} < {each.me.id for each in holding}
+        assert a.transport.limits.counts == {"unfinished bytes": len(a.downs)}
+
+
+def lain(station: Station, seconds: float) -> None:
+    """All that has begun to come there has lain for so long."""
+    begun = asyncio.get_running_loop().time() - seconds
+    for link in station.transport.links.values():
+        for coming in link.splitter._pieces.values():
+            coming.since = begun
+
+
+@alive
+async def test_who_does_not_go_on_with_what_it_began_to_send_is_hung_up_on() -> None:
     async with stations(2) as (a, b):
         await linked(a, b)
-        for _ in range(4):  # it takes longer than that, and goes on
+        link = a.transport.links[b.me.id]
+        for pieces in range(1, 4):  # it takes longer than that, and goes on
             begin_to_send(b, a.me, 1)
-            await asyncio.sleep(0.5)
+            await eventually(lambda pieces=pieces: a.transport.unfinished == pieces * PIECE_BYTES)  # type: ignore[misc]
+            link.unfinished_since -= 0.8 * STALLED
         assert a.linked
+        link.unfinished_since -= STALLED
         await eventually(lambda: a.downs)
-        assert a.downs[0][1].why == "evicted: it does not go on with what it began to send"
+        assert a.downs[0][1].why == "evicted: unfinished bytes"
         assert a.transport.limits.counts == {"unfinished bytes": 1}
+        assert not len(a.transport.limits.outcasts)  # it may only be slow
+
+
+@alive
+async def test_a_node_that_stood_still_itself_blames_nobody_for_it() -> None:
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        begin_to_send(b, a.me, 1)
+        await eventually(lambda: a.transport.unfinished)
+        link = a.transport.links[b.me.id]
+        link.unfinished_since -= STALLED
+        then = asyncio.get_running_loop().time()
+        time.sleep(3 * WATCHED)  # noqa: ASYNC251  the loop stands still
+        await eventually(lambda: link.unfinished_since > then)
+        assert a.linked
+        assert not a.transport.limits.counts
+
+
+@alive
+async def test_what_has_begun_to_come_counts_from_its_first_byte_and_no_longer_than_its_link() -> None:
+    async with stations(2) as (a, b):
+        await linked(a, b)
+        b.transport.links[a.me.id]._write(frame(PUSH, bytes(1000))[:500])
+        await eventually(lambda: a.transport.unfinished == 500)
+        b.transport.links[a.me.id].abort()
+        await eventually(lambda: not a.transport.unfinished)
+
+
+@alive
+async def test_nobody_waits_for_who_takes_too_little_nor_when_it_comes_back_on_another_link() -> None:
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        inner = b.transport.links[a.me.id].transport
+        assert inner is not None
+        inner.pause_reading()
+        link = a.transport.links[b.me.id]
+        for event in range(4):
+            a.transport.send(b.me, Push(Event(event, 1, (7,), bytes(1_000_000)), (7,), 1, False))
+        assert link in a.transport.slow
+        assert link.is_worth_waiting_for()
+        assert link.pace is not None
+        link.pace.since -= 2 * HELD_UP
+        assert not link.is_worth_waiting_for()
+        assert link.node is not None
+        b.transport.links[a.me.id].abort()
+        await eventually(lambda: a.downs and b.downs)
+        assert not link.lanes  # nobody keeps what will not be sent
+        assert a.transport.counts.unsent
+        await linked(b, a)
+        assert not a.transport.links[b.me.id].is_worth_waiting_for()
+        a.transport.passed_over.add(b.me.id, asyncio.get_running_loop().time() - PASSED_OVER)
+        assert a.transport.links[b.me.id].is_worth_waiting_for()
 
 
 @alive

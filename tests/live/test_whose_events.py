@@ -233,6 +233,47 @@ async def test_a_validator_that_fails_leaves_the_event_out() -> None:
 
 
 @alive
+@pytest.mark.parametrize("said", [None, "accepted", 1, ""])
+async def test_a_validator_that_says_something_else_leaves_the_event_out_and_the_gate_open(
+    said: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "MOST_AT_WORK", 2)
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        events = b.subscribe("news")
+        a.subscribe("news")
+        await settled(a, b, topic=NEWS)
+
+        async def wrong(_):
+            return said
+
+        b.validate("news", wrong)
+        for number in range(6):
+            await publish_apart(a, [b"%d" % number], ["news"])
+            await eventually(lambda number=number: b.gate.counts.get("ignore") == number + 1)  # type: ignore[misc]
+        assert b.gate.counts == {"ignore": 6}
+        b.validate("news", lambda _: "accept")
+        await a.publish(b"at last", ["news"])
+        assert [event.payload for event in await read(events, 1)] == [b"at last"]
+
+
+@alive
+async def test_an_event_that_cannot_be_judged_is_counted_with_its_copies_and_in_the_way_of_nobody() -> None:
+    let_in: list[int] = []
+    before = gate.Gate(lambda sender, _: let_in.append(sender.id), lambda _, __: None, lambda _: None)
+    before.clock = lambda: 1 / 0
+    before.judges[NEWS] = lambda *_: "accept"
+    push = Push(sealed(Identity.fresh(), (NEWS,), b"said", 1), (NEWS,), 1, False)
+    for sender in range(3):
+        before.receive(contract.Contact(sender), push)
+    await eventually(lambda: before.counts)
+    assert before.counts == {"not judged": 3}
+    assert not let_in
+    assert not before._at_work
+    assert not before._work_bytes
+
+
+@alive
 async def test_publishing_does_not_wait_for_ever_for_a_reader_at_the_same_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ropewalk.engines.live.readers.ROOM", 0.2)
     async with Node() as node:

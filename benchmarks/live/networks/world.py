@@ -1,7 +1,7 @@
 """Who follows what, and which events are published: 100 nodes, 16 topics of different size, 5 followed by each."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
 
@@ -37,6 +37,10 @@ class World:
     def events(self, how_many: int, topics: int) -> list[Planned]:
         """Each on so many topics, any of them, by somebody who follows one of these."""
         return [self._event(topics) for _ in range(how_many)]
+
+    def again(self, planned: list[Planned]) -> list[Planned]:
+        """Other events of the same publishers on the same topics."""
+        return [replace(event, number=next(self._numbers)) for event in planned]
 
     def _event(self, topics: int) -> Planned:
         while True:

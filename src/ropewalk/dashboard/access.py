@@ -111,15 +111,18 @@ class Guard:
 
     def _has_token(self, scope: Scope) -> bool:
         in_address = self._in_query(scope) if scope["path"] == "/" else ""
-        given = in_address or self._in_cookie(scope)  # whoever comes with a new address may have an old cookie
+        given = (
+            [in_address] if in_address else self._in_cookies(scope)
+        )  # who comes with a new address may have an old cookie
         assert self.token is not None
-        return secrets.compare_digest(given.encode(), self.token.encode())
+        token = self.token.encode()
+        return any(secrets.compare_digest(each.encode(), token) for each in given)
 
-    def _in_cookie(self, scope: Scope) -> str:
-        """Among whatever other programs of this host have set: browsers send it to all ports, and not all of it is well formed."""
+    def _in_cookies(self, scope: Scope) -> list[str]:
+        """Among whatever other programs of this host have set, perhaps by the same name: browsers send it to all ports, and not all of it is well formed."""
         said = b";".join(value for name, value in scope["headers"] if name.lower() == b"cookie").decode("latin-1")
         pairs = [pair.strip().partition("=") for pair in said.split(";")]
-        return next((value for name, _, value in pairs if name == self.cookie), "")
+        return [value for name, _, value in pairs if name == self.cookie]
 
     def _in_query(self, scope: Scope) -> str:
         said: bytes = scope.get("query_string", b"")

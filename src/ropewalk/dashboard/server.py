@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from ropewalk.dashboard import answers
 from ropewalk.dashboard.feed import Feed, Replayed
@@ -101,25 +102,22 @@ class Dashboard:
         if self.streams >= MOST_STREAMS:
             return _sorry(f"{self.streams} pages look on already; close one.", 503)
         said = request.query_params.get("topic", "")
-        return StreamingResponse(self._told(answers.id_of(said)), media_type="text/event-stream")
+        return _Stream(self, answers.id_of(said))
 
-    async def _told(self, topic: int | None) -> AsyncGenerator[bytes, None]:
-        self.streams += 1
+    async def told(self, topic: int | None) -> AsyncGenerator[bytes, None]:
+        """What a stream says."""
         loop = asyncio.get_running_loop()
-        try:
-            yield f"retry: {AGAIN}\n\n".encode()
-            picture, version, said_at, about = None, 0, loop.time(), ""
-            while not self.closing.is_set():
-                if self.feed.picture is not picture:  # it began anew
-                    picture, version = self.feed.picture, 0
-                source = json.dumps(self._about())
-                if version != picture.versions.now or source != about or loop.time() - said_at > STILL:
-                    told = picture.since(version, topic) | {"about": self._about()}
-                    version, said_at, about = told["version"], loop.time(), source
-                    yield b"data: " + msgspec.json.encode(told) + b"\n\n"
-                await self._next()
-        finally:
-            self.streams -= 1
+        yield f"retry: {AGAIN}\n\n".encode()
+        picture, version, said_at, about = None, 0, loop.time(), ""
+        while not self.closing.is_set():
+            if self.feed.picture is not picture:  # it began anew
+                picture, version = self.feed.picture, 0
+            source = json.dumps(self._about())
+            if version != picture.versions.now or source != about or loop.time() - said_at > STILL:
+                told = picture.since(version, topic) | {"about": self._about()}
+                version, said_at, about = told["version"], loop.time(), source
+                yield b"data: " + msgspec.json.encode(told) + b"\n\n"
+            await self._next()
 
     async def _next(self) -> None:
         """Until the next look, or the end."""
@@ -158,6 +156,22 @@ class Dashboard:
             return source.told()
 
         return await _done(request, carry_out)
+
+
+class _Stream(StreamingResponse):
+    """One that counts from when it is promised, not from when it begins: many may be asked for at once."""
+
+    def __init__(self, dashboard: Dashboard, topic: int | None) -> None:
+        super().__init__(dashboard.told(topic), media_type="text/event-stream")
+        self.dashboard = dashboard
+        dashboard.streams += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Until one of the two has had enough."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.dashboard.streams -= 1
 
 
 def page_of(name: str) -> Callable[[Request], Awaitable[Response]]:

@@ -164,8 +164,10 @@ class Node:
         machine = self._machine()
         self.driver = Driver(machine, self.transport)
         self.gate = Gate(self.driver.receive, self._refuse, self._ban, self._judges, carriers=codec.carrying)
-        # on rings nobody is held up: all who are below would have to wait
-        self.pressure = Pressure() if options.protocol not in LIVE_ON_RINGS else None
+        self.pressure: Pressure | None = None  # on rings nobody is held up: all who are below would have to wait
+        if options.protocol not in LIVE_ON_RINGS:
+            self.pressure = Pressure(self.transport.passed_over)
+            self.transport.gone = self.pressure.gone
         self.gate.hold_up = lambda sender: self._press(self.gate, sender)
         self.gate.caught_up = lambda: self._ease(self.gate)
         self.transport.lagging, self.transport.caught_up = self._lagging, self._ease

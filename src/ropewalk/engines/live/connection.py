@@ -2,9 +2,9 @@
 
 import asyncio
 import ssl
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
-from ropewalk.engines.live.endings import Counts, Ending
+from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.frames import (
     BYE,
     HEADER,
@@ -17,59 +17,20 @@ from ropewalk.engines.live.frames import (
     Splitter,
     frame,
 )
-from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError, Terms, UnprovenError, refusal
+from ropewalk.engines.live.handshake import Called, Caller, Other, RefusedError, UnprovenError, refusal
 from ropewalk.engines.live.identity import id_of, key_in
-from ropewalk.engines.live.limits import Budget
+from ropewalk.engines.live.limits import SLOW, Budget
+from ropewalk.engines.live.owner import Owner
+from ropewalk.engines.live.pace import LEAST, Pace
 from ropewalk.engines.live.sockets import AT_ONCE, prepare
-from ropewalk.engines.live.wire import KIND_OF, KINDS, Codec, Numbers, Topics, WireError, fresh_topics
+from ropewalk.engines.live.wire import KIND_OF, KINDS, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 
 LAGGING = (
     MOST_WAITING // 2
 )  # ours, bytes: that wait to be sent, from where on those from whom they come have to wait, usually
-LEAST = 65_536.0  # ours, bytes a second: that a neighbour takes who is waited for; half a megabit
 REFUSAL = 1.0  # ours, seconds: how long somebody who is refused may take to hear of it
 FAREWELL = 2.0  # ours, seconds: how long a link that is closed may take to send what waits
-
-
-class Owner(Protocol):
-    """What a connection belongs to."""
-
-    terms: Terms
-    codec: Codec
-    counts: Counts
-    certificate: bytes  # of this node, as TLS shows it
-    lagging_from: int  # bytes that wait to be sent on one, from where on those from whom they come have to wait
-
-    def recognised(self, connection: "Connection", other: Other) -> None:
-        """Its handshake is through: a caller is to be let in or not; whoever was called is there."""
-
-    def arrived(self, connection: "Connection") -> None:
-        """Somebody calls; its handshake begins."""
-
-    def received(self, connection: "Connection", messages: list[Any]) -> None:
-        """Messages have come together."""
-
-    def slowed(self, connection: "Connection") -> None:
-        """Much waits to be sent on it."""
-
-    def eased(self, connection: "Connection") -> None:
-        """Little does again."""
-
-    def lagged(self, connection: "Connection") -> None:
-        """So much waits that who sends it here has to wait; `eased` follows."""
-
-    def holds(self, more: int) -> None:
-        """So many bytes more of messages that have not come whole, or less."""
-
-    def ended(self, connection: "Connection", ending: Ending) -> None:
-        """It is no more, and its owner has not asked for that."""
-
-    def vanished(self, connection: "Connection") -> None:
-        """Its socket is closed."""
-
-    def linked_with(self, node: int) -> Contact | None:
-        """Whether there is a link with a node already."""
 
 
 class Connection(asyncio.Protocol):
@@ -94,11 +55,11 @@ class Connection(asyncio.Protocol):
         self.gone = asyncio.Event()
         self.is_itself = False  # whether this node has called itself
         self.twin: Contact | None = None  # who was called without being known, and is linked already
-        self.full_since = 0.0  # when too much began to wait to be sent
+        self.pace: Pace | None = None  # how fast it takes events, from when much began to wait until nothing does
         self.is_pressed = False  # whether that is so much that who sends it here has to wait
         self.progress = 0  # bytes that were sent
         self.least = LEAST  # see `pressure.Slow`
-        self.unfinished = 0  # bytes of messages that have not come whole, as its owner was told
+        self.unfinished = 0  # bytes that have come of what is not whole, as its owner was told
         self.unfinished_since = 0.0  # when they were last more or less
         self.room = asyncio.Event()  # whether little does
         self.room.set()
@@ -110,6 +71,11 @@ class Connection(asyncio.Protocol):
     def public(self) -> bytes | None:
         """The key of who is at the other end, once it has shown that it is."""
         return None if self.other is None else self.other.public
+
+    @property
+    def node(self) -> int | None:
+        """Who is at the other end, if that is known; see `pressure.Slow`."""
+        return None if self.other is None else self.other.contact.id
 
     @property
     def contact(self) -> Contact:
@@ -143,7 +109,7 @@ class Connection(asyncio.Protocol):
         decode, topics, tally, messages = self.owner.codec.decode, self.topics, self.tally, list[Any]()
         wrong: WireError | None = None
         try:
-            for kind, body in self.splitter.feed(data):
+            for kind, body in self.splitter.feed(data, self.heard_at):
                 tally[kind] = tally.get(kind, 0) + 1
                 if kind >= OF_MESSAGES and self.up:
                     messages.append(decode(kind, body, topics))
@@ -155,7 +121,7 @@ class Connection(asyncio.Protocol):
         except WireError as error:
             wrong = error
         self._hand_over(messages)
-        if self.unfinished != self.splitter.unfinished:
+        if self.up and self.unfinished != self.splitter.unfinished:
             self._hold()
         if wrong is not None and self.ending is None:
             self._refuse(wrong)
@@ -173,6 +139,7 @@ class Connection(asyncio.Protocol):
         """It is no more."""
         self.gone.set()
         self.owner.counts.unsent += self.lanes.events
+        self.lanes.forget()
         self._ease()
         self.forget()
         self.be_patient(None)
@@ -207,10 +174,10 @@ class Connection(asyncio.Protocol):
         sent = True
         if kind in self.owner.codec.carriers:
             sent = self.lanes.put_event(message.topics[0], kind, body, cast("Carrier", message).event.id)
-            if self.lanes.event_bytes > AT_ONCE and not self.full_since:
-                self.full_since = self.loop.time()
+            if self.lanes.event_bytes > AT_ONCE and self.room.is_set():
                 self.room.clear()
                 self.owner.slowed(self)
+                self.pace = self.pace or Pace(LEAST, self.progress, self.loop.time())
             if self.lanes.event_bytes > self.owner.lagging_from:
                 self.is_pressed = True
                 self.owner.lagged(self)
@@ -218,7 +185,7 @@ class Connection(asyncio.Protocol):
             self.lanes.put(kind, body)
             self.owner.counts.count(message.kind, len(body) + HEADER)
         if self.lanes.control_bytes > MOST_CONTROL_WAITING:
-            self.loop.call_soon(self.abort, Ending("failed", "evicted: it is too slow"))
+            self.loop.call_soon(self.abort, Ending("failed", f"evicted: it is {SLOW}"))
         self._schedule()
         return sent
 
@@ -227,6 +194,13 @@ class Connection(asyncio.Protocol):
         if self.lanes.recall(KINDS[kind], event):
             self.owner.counts.recalled += 1
             self._schedule()
+
+    def is_worth_waiting_for(self) -> bool:
+        """Whether who has more to send may wait for it: not if it takes too little, or has done so of late on this link or another."""
+        now, node = self.loop.time(), self.contact.id
+        if self.pace is not None and self.pace.has_stopped(self.progress, now):
+            self.owner.passed_over.add(node, now)
+        return not self.owner.passed_over.has(node, now)
 
     def hold_up(self) -> None:
         """Read nothing for now: somebody here cannot keep up with what comes."""
@@ -242,7 +216,7 @@ class Connection(asyncio.Protocol):
         self.held_up = False
 
     def forget(self) -> None:
-        """What has not come whole."""
+        """What has not come whole, and will not."""
         self.splitter.forget()
         self._hold()
 
@@ -365,8 +339,10 @@ class Connection(asyncio.Protocol):
         self.scheduled = False
         while self.lanes and not self.paused and not self._is_closing():
             self._write(b"".join(self.lanes.take(AT_ONCE)))
-        if self.full_since and self.lanes.event_bytes <= AT_ONCE:
+        if self.lanes.event_bytes <= AT_ONCE and not self.room.is_set():
             self._ease()
+        if not self.lanes.event_bytes:
+            self.pace = None
         if self.leaving and not self.lanes and not self._is_closing():
             self.leaving = False
             assert self.ending is not None
@@ -379,7 +355,7 @@ class Connection(asyncio.Protocol):
         return self.transport is None or self.transport.is_closing()
 
     def _ease(self) -> None:
-        self.full_since, self.is_pressed = 0.0, False
+        self.is_pressed = False
         self.room.set()
         self.owner.eased(self)
 

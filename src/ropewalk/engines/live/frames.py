@@ -8,8 +8,8 @@ An event that the other end turns out to have is not sent, or not to its end.
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import count
 from struct import Struct
 from typing import Protocol
@@ -39,21 +39,44 @@ def frame(kind: int, body: bytes) -> bytes:
     return (len(body) << 8 | kind).to_bytes(HEADER, "big") + body
 
 
+@dataclass(slots=True)
+class _Coming:
+    """A message of which some pieces have come."""
+
+    since: float
+    pieces: list[bytes] = field(default_factory=list)
+    size: int = 0  # bytes
+
+
 class Splitter:
     """Bytes in, whole messages out."""
 
-    __slots__ = ("_needed", "_pieces", "_rest", "pieces", "unfinished")
+    __slots__ = ("_in_pieces", "_needed", "_now", "_pieces", "_rest", "_rest_since", "pieces")
 
     def __init__(self, *, pieces: bool = False) -> None:
         self.pieces = pieces  # whether messages may come in pieces: not from strangers
         self._rest = bytearray()  # of a frame that has not come whole
         self._needed = HEADER  # bytes of it, as far as is known; so whoever sends byte by byte makes nobody look at all of them each time
-        self._pieces: dict[int, list[bytes]] = {}  # by stream; each has a piece, of MOST_UNFINISHED
-        self.unfinished = 0  # bytes in there
+        self._pieces: dict[int, _Coming] = {}  # by stream; each has a piece, of MOST_UNFINISHED
+        self._in_pieces = 0  # bytes in there
+        self._now = self._rest_since = 0.0
 
-    def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+    @property
+    def unfinished(self) -> int:
+        """Bytes of messages and of a frame that have not come whole."""
+        return self._in_pieces + len(self._rest)
+
+    def kept(self, now: float) -> float:
+        """How much of that, and for how long: bytes times seconds."""
+        kept = len(self._rest) * (now - self._rest_since)
+        return kept + sum(each.size * (now - each.since) for each in self._pieces.values())
+
+    def feed(self, data: bytes, now: float = 0.0) -> Iterator[tuple[int, bytes]]:
         """Kinds and bodies of all that is complete now."""
-        if self._rest:
+        self._now = now
+        if not self._rest:
+            self._rest_since = now
+        else:
             self._rest += data
             if len(self._rest) < self._needed:
                 return
@@ -70,7 +93,7 @@ class Splitter:
                 if stop > end:
                     self._needed = HEADER + length
                     break
-                kind, at = header & 0xFF, stop
+                kind, at, self._rest_since = header & 0xFF, stop, now
                 if kind != PIECE:
                     yield kind, data[start:stop]
                 elif (whole := self._put_together(data[start:stop])) is not None:
@@ -79,9 +102,10 @@ class Splitter:
             self._rest = bytearray(data[at:])
 
     def forget(self) -> None:
-        """Of messages that have not come whole."""
+        """What has not come whole."""
         self._pieces.clear()
-        self.unfinished = 0
+        self._rest.clear()
+        self._in_pieces = 0
 
     def _put_together(self, body: bytes) -> tuple[int, bytes] | None:
         """A piece of a message: the whole, if it was the last."""
@@ -92,25 +116,29 @@ class Splitter:
             raise WireError("a piece has no header.")
         stream, kind, place = int.from_bytes(body[:2], "big"), body[2], body[3]
         if place == NEVER_MIND:
-            self.unfinished -= sum(map(len, self._pieces.pop(stream, ())))
+            left = self._pieces.pop(stream, None)
+            self._in_pieces -= 0 if left is None else left.size
             return None
         if size == 0:
             raise WireError("a piece is empty.")
         last = place == LAST
         if size != PIECE_BYTES and not (last and size < PIECE_BYTES):
             raise WireError(f"a piece has {size} bytes, but all but the last have {PIECE_BYTES}.")
-        pieces = self._pieces.setdefault(stream, [])
-        pieces.append(body[PIECE_HEADER:])
-        self.unfinished += size
-        if self.unfinished > MOST_UNFINISHED:
+        coming = self._pieces.get(stream)
+        if coming is None:
+            coming = self._pieces[stream] = _Coming(self._now)
+        coming.pieces.append(body[PIECE_HEADER:])
+        coming.size += size
+        self._in_pieces += size
+        if self._in_pieces > MOST_UNFINISHED:
             raise WireError(f"more than {MOST_UNFINISHED} bytes of messages are not finished.")
-        if len(pieces) > MOST_PIECES:
+        if len(coming.pieces) > MOST_PIECES:
             raise WireError(f"a message has more than {MOST_PIECES} pieces.")
         if not last:
             return None
-        whole = b"".join(self._pieces.pop(stream))
-        self.unfinished -= len(whole)
-        return kind, whole
+        del self._pieces[stream]
+        self._in_pieces -= coming.size
+        return kind, b"".join(coming.pieces)
 
 
 class CountFrames(Protocol):
@@ -177,6 +205,17 @@ class Lanes:
             lane = self._by_topic[topic] = OrderedDict()
         lane[key] = body if size <= PIECE_BYTES else _Waiting(memoryview(body))
         return True
+
+    def waits_on(self, topics: Iterable[int]) -> bool:
+        """Whether an event does on one of these."""
+        return any(topic in self._by_topic for topic in topics)
+
+    def forget(self) -> None:
+        """All that waits: it gets nowhere any more."""
+        self._control.clear()
+        self._by_topic.clear()
+        self._streams.clear()
+        self.control_bytes = self.event_bytes = 0
 
     def recall(self, kind: int, event: int) -> bool:
         """Send no more of this event in messages of this kind; False if none waits."""

@@ -27,7 +27,8 @@ Judge = Callable[[Event, bytes, int], "Verdict | Awaitable[Verdict]"]
 """What somebody says about one of the things that an event says, in which place."""
 
 Outcome = Verdict | Literal["forged"]
-OUTCOMES: tuple[Outcome, ...] = (*get_args(Verdict), "forged")
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+OUTCOMES: tuple[Outcome, ...] = (*VERDICTS, "forged")
 Outcomes = tuple[Outcome, ...]
 """Of each thing that an event says, or one of all of them."""
 Seconds = Callable[[], float]
@@ -66,7 +67,7 @@ class Gate:
         self.caught_up: Callable[[], None] = lambda: None  # told when they are judged
         self.counts: dict[str, int] = {}  # of what was not let in, by why
         self.progress = 0  # events judged
-        self.least = 0.0  # see `pressure.Slow`
+        self.least, self.node = 0.0, None  # see `pressure.Slow`
         self.ignored: OrderedDict[int, int] = (
             OrderedDict()
         )  # by event: which things are of no use here, a bit each; MOST_JUDGED
@@ -141,26 +142,37 @@ class Gate:
 
     async def _judge(self, key: bytes, sender: Contact, message: Carrier, letter: Letter) -> None:
         event = message.event
-        genuine = letter.public is None or await asyncio.to_thread(letter.is_genuine, event)
-        verdicts: Outcomes = ACCEPTED if genuine else ("forged",)
-        if genuine and letter.is_stale(self.clock()):
-            verdicts = ("ignore",)
-        if verdicts == ACCEPTED:
-            verdicts = tuple([await self._asked(event, said, place) for place, said in enumerate(letter.said)])
-        was_pressed = self.is_pressed
-        self.progress += 1
-        if verdicts.count("accept") == len(verdicts):
-            verdicts = ACCEPTED
-        self._verdicts[key] = _packed(verdicts)
-        if len(self._verdicts) > MOST_JUDGED:
-            self._verdicts.popitem(last=False)
-        del self._at_work[key]
-        copies = self._copies.pop(key, [])
-        self._work_bytes -= (1 + len(copies)) * len(event.payload)
-        for who, copy in [(sender, message), *copies]:
-            self._decided(who, copy, verdicts)
+        verdicts: Outcomes = ()
+        try:
+            verdicts = await self._judged(event, letter)
+        except Exception:  # as where the system has no thread left
+            log.exception("an event could not be judged: it is left out")
+        finally:  # whatever has happened, it is at work no more
+            was_pressed = self.is_pressed
+            self.progress += 1
+            del self._at_work[key]
+            came = [(sender, message), *self._copies.pop(key, ())]
+            self._work_bytes -= len(came) * len(event.payload)
+        if verdicts:
+            self._verdicts[key] = _packed(verdicts)
+            if len(self._verdicts) > MOST_JUDGED:
+                self._verdicts.popitem(last=False)
+        for who, copy in came:
+            if verdicts:
+                self._decided(who, copy, verdicts)
+            else:
+                self._count("not judged")
         if was_pressed and not self.is_pressed:
             self.caught_up()
+
+    async def _judged(self, event: Event, letter: Letter) -> Outcomes:
+        """One outcome for all that it says, or one of each thing."""
+        if letter.public is not None and not await asyncio.to_thread(letter.is_genuine, event):
+            return ("forged",)
+        if letter.is_stale(self.clock()):
+            return ("ignore",)
+        verdicts = tuple([await self._asked(event, said, place) for place, said in enumerate(letter.said)])
+        return ACCEPTED if verdicts.count("accept") == len(verdicts) else verdicts
 
     async def _asked(self, event: Event, said: bytes | None, place: int) -> Verdict:
         for topic in event.topics:
@@ -172,6 +184,9 @@ class Gate:
                 verdict = answer if isinstance(answer, str) else await answer
             except Exception:
                 log.exception("a validator failed: the event is left out")
+                return "ignore"
+            if verdict not in VERDICTS:
+                log.error("a validator said %.40r, but must say one of %s: the event is left out", verdict, VERDICTS)
                 return "ignore"
             if verdict != "accept":
                 return verdict

@@ -21,12 +21,13 @@ class Lookout:
     def __init__(
         self,
         links: dict[int, Connection],
+        closing: dict[Connection, None],
         limits: Limits,
         heartbeat: float,
         cut_off: Callable[[int, str, str], None],
         crowded: Callable[[bool], None],
     ) -> None:
-        self.links, self.limits, self.heartbeat = links, limits, heartbeat
+        self.links, self.closing, self.limits, self.heartbeat = links, closing, limits, heartbeat
         self.cut_off, self.crowded = cut_off, crowded
 
     async def beat(self) -> None:
@@ -42,14 +43,18 @@ class Lookout:
 
     async def watch(self) -> None:
         """Go on looking for who sends too much, and for whom too much waits."""
+        loop = asyncio.get_running_loop()
+        due = loop.time() + WATCHED
         while True:
-            await asyncio.sleep(WATCHED)
-            self._look_for_floods(asyncio.get_running_loop().time())
+            await asyncio.sleep(max(0.0, due - loop.time()))
+            now = loop.time()
+            self._look_for_floods(now, held_up=now - due > WATCHED)
             self._make_room()
+            due = now + WATCHED
 
     def _make_room(self) -> None:
         """If much waits in all, nobody need send more; if too much does, for whom most waits goes."""
-        waiting = {connection: connection.lanes.waiting_bytes for connection in self.links.values()}
+        waiting = {connection: connection.lanes.waiting_bytes for connection in (*self.links.values(), *self.closing)}
         total = sum(waiting.values())
         self.crowded(total > CROWDED * MOST_WAITING_IN_ALL)
         while total > MOST_WAITING_IN_ALL:
@@ -57,11 +62,13 @@ class Lookout:
             total -= waiting.pop(slowest)
             slowest.abort(Ending("failed", f"evicted: it is {SLOW}"))
 
-    def _look_for_floods(self, now: float) -> None:
-        """Cut off who sends more than anybody who keeps the rules."""
+    def _look_for_floods(self, now: float, *, held_up: bool) -> None:
+        """Cut off who sends more than anybody who keeps the rules; hang up on who does not go on, who may only be slow."""
         for node, connection in list(self.links.items()):
-            if connection.unfinished and now - connection.unfinished_since > STALLED and not connection.held_up:
-                self.cut_off(node, UNFINISHED, "it does not go on with what it began to send")
+            if held_up or connection.held_up:
+                connection.unfinished_since = now
+            elif connection.unfinished and now - connection.unfinished_since > STALLED:
+                connection.abort(Ending("failed", f"evicted: {UNFINISHED}"))
                 continue
             if connection.heard_at < now - 2 * WATCHED:
                 continue  # it has said nothing since

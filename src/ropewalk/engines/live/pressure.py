@@ -3,7 +3,7 @@
 That may be a reader, who has too much to read; the gate, which has too much to judge; or a neighbour, to whom too much waits to be sent.
 What others then have to send waits with them, in turn, back to who publishes, who waits as well; nothing is lost. Whoever makes some
 progress is waited for; of a neighbour, which may be anybody, so much a second is asked. Who makes none holds up others for so long and no longer, since somebody else may be behind the same link; what it
-has no room for from then on is lost to it, and counted, until it has caught up.
+has no room for from then on is lost to it, and counted, until it has caught up. Of a neighbour that is remembered for a while longer (`pace`).
 """
 
 import asyncio
@@ -11,8 +11,8 @@ import logging
 from typing import Protocol
 
 from ropewalk.engines.live.connection import Connection
+from ropewalk.engines.live.pace import HELD_UP, Pace, PassedOver
 
-HELD_UP = 5.0  # ours, seconds without progress: as long as publishing waits for who is slow
 LOOK = 0.5  # ours, seconds between two looks
 log = logging.getLogger(__name__)
 
@@ -32,22 +32,27 @@ class Slow(Protocol):
     def least(self) -> float:
         """By how much it must grow in a second to be progress; 0: anything is."""
 
+    @property
+    def node(self) -> int | None:
+        """Which neighbour it is, if it is one."""
+
 
 class _Cause:
     """One who does not keep up."""
 
-    __slots__ = ("given_up", "held", "progress", "since")
+    __slots__ = ("given_up", "held", "pace")
 
-    def __init__(self, progress: int, now: float) -> None:
+    def __init__(self, pace: Pace) -> None:
+        self.pace = pace
         self.held: dict[Connection, None] = {}
-        self.progress, self.since = progress, now
         self.given_up = False
 
 
 class Pressure:
     """On the links of one node."""
 
-    def __init__(self) -> None:
+    def __init__(self, passed_over: PassedOver) -> None:
+        self.passed_over = passed_over
         self.times = 0  # links that were held up so far
         self._causes: dict[Slow, _Cause] = {}
         self._looking: asyncio.TimerHandle | None = None
@@ -55,9 +60,12 @@ class Pressure:
     def press(self, slow: Slow, connection: Connection) -> None:
         """Too much has come over a link for somebody."""
         loop = asyncio.get_running_loop()
+        now = loop.time()
+        if slow.node is not None and self.passed_over.has(slow.node, now):
+            return
         cause = self._causes.get(slow)
         if cause is None:
-            cause = self._causes[slow] = _Cause(slow.progress, loop.time())
+            cause = self._causes[slow] = _Cause(Pace(slow.least, slow.progress, now))
         if cause.given_up or connection in cause.held:
             return
         self.times += 1
@@ -71,6 +79,11 @@ class Pressure:
         cause = self._causes.pop(slow, None)
         if cause is not None:
             self._let_go(cause)
+
+    def gone(self, connection: Connection) -> None:
+        """A link that may be held up is no more."""
+        for cause in self._causes.values():
+            cause.held.pop(connection, None)
 
     def has_given_up(self, slow: Slow) -> bool:
         """Whether nobody waits for it any more."""
@@ -88,15 +101,15 @@ class Pressure:
         for slow, cause in list(self._causes.items()):
             if not slow.is_pressed:
                 self.ease(slow)
-            elif slow.progress - cause.progress > slow.least * (now - cause.since):
-                cause.progress, cause.since = slow.progress, now
-            elif now - cause.since > HELD_UP and not cause.given_up:
+            elif cause.pace.has_stopped(slow.progress, now) and not cause.given_up:
                 log.warning(
                     "a %s has not moved for %g s: what it has no room for is lost from now on, and counted",
                     type(slow).__name__.lower(),
                     HELD_UP,
                 )
                 cause.given_up = True
+                if slow.node is not None:
+                    self.passed_over.add(slow.node, now)
                 self._let_go(cause)
         waiting = any(not cause.given_up for cause in self._causes.values())
         self._looking = asyncio.get_running_loop().call_later(LOOK, self._look) if waiting else None

@@ -102,7 +102,7 @@ class Publishing:
             self.outgoing.flush()
             await self.readers.room(topics, content, self.is_running)
         if self.transport.slow:
-            await self._room()
+            await self._room(topics)
         self.must_run()
         ids, strange = tuple(topics), [topic for topic in topics if not follows(topic)]
         self.counts["published"] += 1
@@ -131,13 +131,12 @@ class Publishing:
         elif failed:
             raise UndeliverableError(failed)
 
-    async def _room(self) -> None:
-        """Wait for neighbours that cannot keep up; what they have no room for then is counted."""
-        since = asyncio.get_running_loop().time() - ROOM
+    async def _room(self, topics: Iterable[int]) -> None:
+        """Wait for neighbours that cannot keep up with these; what they have no room for then is counted."""
         with suppress(TimeoutError):
             async with asyncio.timeout(ROOM):
                 for link in list(self.transport.slow):
-                    if link.full_since > since:  # whoever has been slow for long holds up nobody
+                    if (link.is_pressed or link.lanes.waits_on(topics)) and link.is_worth_waiting_for():
                         await link.room.wait()
 
     def _report(self, report: Report) -> None:

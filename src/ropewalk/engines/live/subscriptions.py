@@ -97,7 +97,7 @@ class Subscription:
         self._bytes = 0  # that they take
         self.is_pressed = False  # whether those from whom events come have to wait
         self.progress = 0  # events read
-        self.least = 0.0  # see `pressure.Slow`
+        self.least, self.node = 0.0, None  # see `pressure.Slow`
         self._news = asyncio.Event()
         self._failed = False
         self._closed = False

@@ -33,6 +33,7 @@ from ropewalk.engines.live.limits import (
     descriptors,
 )
 from ropewalk.engines.live.lookout import Lookout
+from ropewalk.engines.live.pace import PassedOver
 from ropewalk.engines.live.sockets import AT_ONCE
 from ropewalk.engines.live.wire import Codec, WireError
 from ropewalk.errors import RopewalkError
@@ -74,13 +75,14 @@ class Transport:
         self.strangers: dict[Connection, None] = {}  # that have called, and are yet to be let in
         self.closing: dict[Connection, None] = {}  # until all is sent
         self.slow: dict[Connection, None] = {}  # on which much waits to be sent
-        self.unfinished = 0  # bytes of messages that have not come whole
-        self.lagging_from = LAGGING  # see `connection.Owner`
+        self.unfinished = 0  # bytes of what has not come whole
+        self.lagging_from, self.passed_over = LAGGING, PassedOver()  # see `owner.Owner`
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
         self.lagging: Callable[[Connection], None] = lambda _: None  # a neighbour does not keep up
         self.caught_up: Callable[[Connection], None] = lambda _: None  # it does again, or is gone
+        self.gone: Callable[[Connection], None] = lambda _: None  # nothing is to be read or sent there any more
         self.limits = Limits((bounds or Bounds()).fitting(descriptors()))
         self._calling = asyncio.Semaphore(MOST_CALLING)
         self._pace = Bucket(CALLS, asyncio.get_running_loop().time())  # of calls
@@ -97,7 +99,7 @@ class Transport:
 
     def begin(self) -> None:
         """See from now on who lives."""
-        lookout = Lookout(self.links, self.limits, self.terms.heartbeat, self.cut_off, self._crowd)
+        lookout = Lookout(self.links, self.closing, self.limits, self.terms.heartbeat, self.cut_off, self._crowd)
         self._spawn(lookout.beat())
         self._spawn(lookout.watch())
 
@@ -169,7 +171,7 @@ class Transport:
             task.cancel()
         await asyncio.gather(*ending, *self._tasks, return_exceptions=True)
 
-    # What connections tell (`connection.Owner`)
+    # What connections tell (`owner.Owner`)
 
     def recognised(self, connection: Connection, other: Other) -> None:
         """Whoever was called is there; who calls may be let in."""
@@ -214,14 +216,17 @@ class Transport:
         self.slow[connection] = None
 
     def holds(self, more: int) -> None:
-        """More has come of messages that are not whole: if that is too much in all, who has sent most of it goes."""
+        """More has come of what is not whole. If that is too much in all, the link goes on which most of it is kept for longest.
+
+        By bytes and seconds together: who sends something large at once is not to make room for who has begun to, and lets it lie.
+        """
         self.unfinished += more
         while more > 0 and self.unfinished > MOST_UNFINISHED_IN_ALL:
             holding = [connection for connection in (*self.links.values(), *self.closing) if connection.unfinished]
             if not holding:
                 return  # it is somebody's who is gone already
-            most = max(holding, key=lambda connection: connection.unfinished)
-            self.limits.count(UNFINISHED)
+            now = self._now()
+            most = max(holding, key=lambda connection: connection.splitter.kept(now))
             most.abort(Ending("failed", f"evicted: {UNFINISHED}"))
             most.forget()
 
@@ -240,8 +245,10 @@ class Transport:
         self._count(why)
         if why in OFFENCES:
             self.limits.offended(OFFENCES[why], connection.source, connection.public, self._now())
-        elif why == "evicted" and ending.why.endswith(SLOW):
-            self.limits.count(SLOW)
+        elif why == "evicted":
+            for about in (SLOW, UNFINISHED):
+                if ending.why.endswith(about):
+                    self.limits.count(about)
         if connection.other is not None and self.links.get(connection.contact.id) is connection:
             del self.links[connection.contact.id]
             self.down(connection.contact, ending)
@@ -263,6 +270,7 @@ class Transport:
         """Its socket is closed."""
         self.strangers.pop(connection, None)
         self.closing.pop(connection, None)
+        self.gone(connection)
         if not connection.dialled:
             self.limits.goes(connection.source)
 

@@ -214,7 +214,9 @@ ODD = ['a={"x":1, "y":2}', "b=[1, 2]", "c", "=d", "ropewalk", 'e="', "f=\\", "g=
 def test_odd_cookies_of_other_programs_lock_nobody_out(asking: Asking, odd: str) -> None:
     mine = asking.cookie["Cookie"]
     assert asking.status("/api/state", Cookie=f"{odd}; {mine}; {odd}") == 200
-    assert asking.status("/api/state", Cookie=f"{mine}wrong; {odd}; {mine}") == 200  # of the same name, for another path
+    assert (
+        asking.status("/api/state", Cookie=f"{mine}wrong; {odd}; {mine}") == 200
+    )  # of the same name, for another path
     assert asking.status("/api/state", Cookie=f"{odd}; {mine}wrong") == 401
     assert asking.status("/api/state", Cookie=f"{odd}; other-{mine}") == 401
 

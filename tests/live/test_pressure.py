@@ -83,9 +83,9 @@ async def test_a_neighbour_that_was_given_up_is_not_waited_for_when_it_comes_bac
     await eventually(lambda: pressure.has_given_up(slow))
     pressure.ease(slow)  # it has hung up
     pressure.press(Slow(node=1), cast("Connection", link))
-    assert not link.held
+    assert not link.is_held_up()
     pressure.press(Slow(node=2), cast("Connection", link))
-    assert link.held
+    assert link.is_held_up()
     pressure.close()
 
 

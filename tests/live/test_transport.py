@@ -80,6 +80,12 @@ async def linked(a: Station, b: Station) -> None:
     await eventually(lambda: a.linked == [b.me.id] and b.linked == [a.me.id])
 
 
+async def linked_besides(a: Station, b: Station) -> None:
+    """Likewise, where there are others."""
+    a.transport.connect(b.me)
+    await eventually(lambda: b.me.id in a.linked and a.me.id in b.linked)
+
+
 @alive
 async def test_a_link_is_up_at_both_ends_and_carries_messages_both_ways() -> None:
     async with stations(2) as (a, b):
@@ -329,8 +335,7 @@ async def test_who_has_begun_to_send_most_goes_if_all_together_have_begun_too_mu
     monkeypatch.setattr(transport, "MOST_UNFINISHED_IN_ALL", 20 * PIECE_BYTES)
     async with stations(4) as (a, *others):
         for other in others:
-            other.transport.connect(a.me)
-        await eventually(lambda: len(a.linked) == 3)
+            await linked_besides(other, a)
         for other, pieces in zip(others, (6, 12, 1), strict=True):
             begin_to_send(other, a.me, pieces)
         await eventually(lambda: a.transport.unfinished == 19 * PIECE_BYTES)
@@ -351,13 +356,12 @@ async def test_who_sends_something_large_does_not_make_room_for_those_who_let_it
     monkeypatch.setattr(transport, "MOST_UNFINISHED_IN_ALL", 20 * PIECE_BYTES)
     async with stations(5) as (a, *holding, honest):
         for other in (*holding, honest):
-            other.transport.connect(a.me)
-        await eventually(lambda: len(a.linked) == 4)
+            await linked_besides(other, a)
         for other in holding:
             begin_to_send(other, a.me, 6)
         await eventually(lambda: a.transport.unfinished == 18 * PIECE_BYTES)
         lain(a, 60.0)
-        push = Push(Event(1, 2, (7,), bytes(16 * PIECE_BYTES)), (7,), 1, False)  # more than any of them has begun
+        push = Push(Event(1, 2, (7,), bytes(14 * PIECE_BYTES)), (7,), 1, False)  # more than any of them has begun
         honest.transport.send(a.me, push)
         await eventually(lambda: a.heard)
         assert a.heard == [(honest.me.id, push)]
@@ -447,8 +451,7 @@ async def test_for_whom_most_waits_goes_if_too_much_waits_for_all_together(monke
     monkeypatch.setattr("ropewalk.engines.live.lookout.MOST_WAITING_IN_ALL", 5_000_000)
     async with stations(3, heartbeat=30.0) as (a, b, c):
         for other, events in ((b, 6), (c, 3)):
-            other.transport.connect(a.me)
-            await eventually(lambda other=other: other.me.id in a.linked)  # type: ignore[misc]
+            await linked_besides(other, a)
             inner = other.transport.links[a.me.id].transport
             assert inner is not None
             inner.pause_reading()
@@ -469,8 +472,7 @@ async def test_where_much_waits_for_all_together_each_who_is_behind_holds_up_who
     async with stations(3, heartbeat=30.0) as (a, b, c):
         a.transport.lagging = lambda connection: lagging.append(connection.contact.id)
         for other in (b, c):
-            other.transport.connect(a.me)
-            await eventually(lambda other=other: other.me.id in a.linked)  # type: ignore[misc]
+            await linked_besides(other, a)
             inner = other.transport.links[a.me.id].transport
             assert inner is not None
             inner.pause_reading()

@@ -8,7 +8,7 @@ from random import Random
 NODES, TOPICS, EACH = 100, 16, 5
 SINGLE, TRIPLE = 150, 50  # events on one topic, then on three
 SIZE = 1000  # bytes
-A_SECOND = 20.0
+A_SECOND, UNHURRIED = 20.0, 5.0  # events; the latter leaves a core some time for all nodes of the slowest network
 
 Links = dict[int, set[tuple[int, int]]]
 """By topic, pairs of nodes that are neighbours on it; the smaller first."""

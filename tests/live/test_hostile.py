@@ -265,7 +265,9 @@ async def test_messages_that_never_end_take_no_more_than_there_is_for_those_of_a
 
 @pytest.mark.thorough
 @alive_for(110)
-async def test_who_wants_everything_and_never_reads_holds_up_who_says_so_much_and_nobody_else_loses_any(tmp_path: Path) -> None:
+async def test_who_wants_everything_and_never_reads_holds_up_who_says_so_much_and_nobody_else_loses_any(
+    tmp_path: Path,
+) -> None:
     node, done, _ = await _besieged(tmp_path, 4, "never_reads", "flood_of_events")
     for kind in ("never_reads", "flood_of_events"):
         assert done[kind]["let in"] == done[kind]["tried"] > 0

@@ -56,13 +56,14 @@ def test_it_shows_the_numbers_that_the_server_reports(looking: Looking, town: Wr
 
 
 def test_something_is_drawn_and_another_topic_is_drawn_otherwise(looking: Looking) -> None:
-    drawn = "ropewalk.map.canvas.toDataURL()"
-    looking.until("ropewalk.map.took > 0")
+    drawn, is_drawn = "ropewalk.map.canvas.toDataURL()", "ropewalk.map.took > 0 && !ropewalk.map.frame"
+    looking.until(is_drawn)
     first = looking.js(drawn)
     assert len(first) > 5000
     looking.page.locator("#topics li", has_text="sport").click()
     looking.until("ropewalk.network.topic && ropewalk.network.overlay.size === 3")
     expect(looking.page.locator("#map-title")).to_have_text("Overlay of sport")
+    looking.until(is_drawn)
     assert looking.js(drawn) != first
 
 

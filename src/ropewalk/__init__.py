@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ropewalk.engines.live.api import Node as Node
     from ropewalk.engines.live.api import NotRunningError as NotRunningError
+    from ropewalk.engines.live.arrived import Event as Event
     from ropewalk.engines.live.blocking import BlockingNode as BlockingNode
     from ropewalk.engines.live.options import Options as Options
     from ropewalk.engines.live.outgoing import UndeliverableError as UndeliverableError
-    from ropewalk.engines.live.subscriptions import Event as Event
     from ropewalk.engines.live.subscriptions import SlowConsumerError as SlowConsumerError
     from ropewalk.engines.live.subscriptions import Subscription as Subscription
     from ropewalk.errors import InputError as InputError
@@ -21,7 +21,7 @@ __version__ = "0.1.0"
 
 _LATER = {  # loaded when they are asked for: whoever only counts links needs no TLS
     "BlockingNode": "ropewalk.engines.live.blocking",
-    "Event": "ropewalk.engines.live.subscriptions",
+    "Event": "ropewalk.engines.live.arrived",
     "InputError": "ropewalk.errors",
     "Node": "ropewalk.engines.live.api",
     "NotRunningError": "ropewalk.engines.live.api",

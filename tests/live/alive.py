@@ -6,9 +6,10 @@ from functools import wraps
 from typing import Any
 
 from ropewalk.engines.live.api import Node
+from ropewalk.engines.live.arrived import Event
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.options import LIVE, Options
-from ropewalk.engines.live.subscriptions import Event, Subscription
+from ropewalk.engines.live.subscriptions import Subscription
 
 LONG = 30.0  # seconds: none of these takes as long unless something is broken
 

@@ -10,6 +10,7 @@ import pytest
 
 from alive import Node, Options, alive, eventually, publish_apart, read
 from ropewalk.engines.live import subscriptions
+from ropewalk.engines.live.arrived import EVENT_BYTES
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.metrics import as_text
 from ropewalk.engines.live.options import LIVE_ON_RINGS
@@ -94,7 +95,7 @@ async def test_everybody_who_follows_a_topic_gets_its_events_once_and_nobody_els
             assert [event.topics for event in await read(subscription, 1)] == [("news",)]
         beats = machine(nodes[0]).beats
         await eventually(lambda: machine(nodes[0]).beats > beats + 2)  # neighbours have told each other what they have
-        assert all(not subscription._waiting for subscription in news)
+        assert all(not subscription.arrived.count for subscription in news)
         own = [
             sum(number % 8 == place for number in range(20)) for place in range(8)
         ]  # what one publishes is not delivered
@@ -198,8 +199,8 @@ async def test_what_is_too_much_for_now_on_a_topic_that_is_followed_is_refused(
 
 @alive
 async def test_a_slow_reader_holds_up_nobody_and_misses_nothing_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscriptions, "MOST_WAITING_BYTES", 40 * (2 + subscriptions.EVENT_BYTES))
-    monkeypatch.setattr(subscriptions, "PRESSED_BYTES", 20 * (2 + subscriptions.EVENT_BYTES))
+    monkeypatch.setattr(subscriptions, "MOST_WAITING_BYTES", 40 * (2 + EVENT_BYTES))
+    monkeypatch.setattr(subscriptions, "PRESSED_BYTES", 20 * (2 + EVENT_BYTES))
     hundred = [b"%02d" % number for number in range(100)]
     async with AsyncExitStack() as stack:
         nodes = await network(stack, 5, "scribe")

@@ -72,7 +72,7 @@ async def test_a_reader_that_never_reads_holds_up_others_for_so_long_and_is_told
             pass
         assert b.pressure is not None
         assert b.pressure.has_given_up(never)
-        assert never._bytes < 9 * 1_048_576
+        assert never.arrived.bytes < 9 * 1_048_576
         await never.close()
         assert not b.pressure.has_given_up(never)
 
@@ -193,7 +193,7 @@ async def test_many_who_publish_at_once_wait_for_readers_at_the_same_node_as_one
             assert len(await read(events, 1)) == 1
             want = min(50, read_so_far + 2)
             await eventually(lambda want=want: sum(each.done() for each in publishing) == want)  # type: ignore[misc]
-            assert len(events._waiting) <= 2
+            assert events.arrived.count <= 2
         await asyncio.gather(*publishing)
 
 

@@ -7,9 +7,10 @@ import click
 
 from ropewalk.cli.nodes import node_of, of_nodes
 from ropewalk.cli.talk import say
+from ropewalk.engines.live.arrived import Event
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.pipes import as_line, write_events
-from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+from ropewalk.engines.live.subscriptions import BUFFER, Subscription, WhenFull
 from ropewalk.errors import UsageError
 
 

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from ropewalk.engines.live.addresses import place
+from ropewalk.engines.live.arrived import Event
 from ropewalk.engines.live.driver import Driver
 from ropewalk.engines.live.envelope import Said, unseal
 from ropewalk.engines.live.gate import BANNED, Gate, Judge, Verdict
@@ -26,7 +27,7 @@ from ropewalk.engines.live.outgoing import Outgoing
 from ropewalk.engines.live.pressure import Pressure, Slow
 from ropewalk.engines.live.publishing import Publishing
 from ropewalk.engines.live.readers import Readers
-from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+from ropewalk.engines.live.subscriptions import BUFFER, Subscription, WhenFull
 from ropewalk.engines.live.transport import Transport
 from ropewalk.engines.live.wants import Cutting
 from ropewalk.engines.live.wire import codec_of

@@ -14,9 +14,10 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from ropewalk.engines.live.api import Node, NotRunningError, Validator
+from ropewalk.engines.live.arrived import Event
 from ropewalk.engines.live.loops import new_loop
 from ropewalk.engines.live.options import Options
-from ropewalk.engines.live.subscriptions import BUFFER, Event, Subscription, WhenFull
+from ropewalk.engines.live.subscriptions import BUFFER, Subscription, WhenFull
 from ropewalk.errors import UsageError
 
 T = TypeVar("T")

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ropewalk.engines.live.api import Node
+from ropewalk.engines.live.arrived import Event
 from ropewalk.engines.live.envelope import MOST_SAID
 from ropewalk.engines.live.loops import on_signal
 from ropewalk.engines.live.metrics import Endpoint
 from ropewalk.engines.live.outgoing import UndeliverableError
-from ropewalk.engines.live.subscriptions import Event, Subscription
+from ropewalk.engines.live.subscriptions import Subscription
 from ropewalk.engines.live.telemetry import Telemetry
 from ropewalk.errors import InputError, RunError, UsageError
 

@@ -1,12 +1,12 @@
 """What comes out of a node: events that wait for whoever reads them, and what happens when it is too slow."""
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Literal, Self, get_args
 
-from ropewalk.engines.live.envelope import Said, is_signed, name_of
+from ropewalk.engines.live.arrived import EVENT_BYTES, Arrived, Event, numbered, size_of
+from ropewalk.engines.live.envelope import Said
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Filter
@@ -20,52 +20,10 @@ MOST_WAITING_BYTES = 8 * 1_048_576  # ours: of all events that wait
 PRESSED_BYTES = (
     MOST_WAITING_BYTES // 2
 )  # ours: from here on those from whom they come have to wait; until half of it is read
-EVENT_BYTES = 256  # ours: what an event takes besides its payload
 
 
 class SlowConsumerError(RunError):
     """Whoever subscribed did not keep up, and had asked to be told."""
-
-
-class Event:
-    """Something that was published, as whoever subscribed gets it."""
-
-    __slots__ = ("_event", "_place", "hops", "payload", "topics")
-
-    def __init__(
-        self, event: contract.Event, payload: bytes, hops: int, topics: tuple[str, ...], place: int = 0
-    ) -> None:
-        self._event, self._place = event, place  # of several that were published together, which it is
-        self.payload = payload
-        self.hops = hops  # links that it crossed
-        self.topics = topics  # those of its topics that are subscribed to here
-
-    @property
-    def id(self) -> str:
-        """Nobody else's."""
-        return name_of(self._event.id, self._place)
-
-    @property
-    def signed(self) -> bool:
-        """Whether its publisher has signed it, which was checked."""
-        return is_signed(self._event)
-
-    @property
-    def publisher(self) -> str:
-        """Whose it is, if it is signed; else whose it is said to be."""
-        return f"{self._event.publisher:016x}"
-
-    @property
-    def content(self) -> dict[str, float | str]:
-        """What it says by name."""
-        return dict(self._event.content)
-
-    def __repr__(self) -> str:
-        """What can be read of it."""
-        told = {
-            name: getattr(self, name) for name in ("payload", "topics", "publisher", "signed", "id", "hops", "content")
-        }
-        return f"Event({', '.join(f'{name}={value!r}' for name, value in told.items())})"
 
 
 class Subscription:
@@ -93,8 +51,7 @@ class Subscription:
         ] = {}  # topics of events, as they are called here; MOST_NAMED
         self.dropped = 0  # events that were lost because nobody read them in time
         self._end = end
-        self._waiting: deque[Event] = deque()
-        self._bytes = 0  # that they take
+        self.arrived = Arrived()  # and was not read
         self.is_pressed = False  # whether those from whom events come have to wait
         self.progress = 0  # events read
         self.least, self.node = 0.0, None  # see `pressure.Slow`
@@ -106,8 +63,8 @@ class Subscription:
 
     def is_full(self, coming: int = 0, coming_bytes: int = 0) -> bool:
         """Whether who publishes at this very node has to wait, where so many events of so many bytes are on their way already."""
-        taken = self._bytes + coming_bytes + EVENT_BYTES * coming
-        full = len(self._waiting) + coming >= self.buffer or taken >= MOST_WAITING_BYTES
+        taken = self.arrived.bytes + coming_bytes + EVENT_BYTES * coming
+        full = self.arrived.count + coming >= self.buffer or taken >= MOST_WAITING_BYTES
         return full and self.when_full == "wait" and not self._closed
 
     def names(self, topics: tuple[int, ...]) -> tuple[str, ...]:
@@ -123,35 +80,34 @@ class Subscription:
         """All that an event says, as far as it is of use here."""
         if self._closed or self._failed:
             return
-        names = self.names(event.topics)
-        come = [Event(event, each, hops, names, place) for place, each in enumerate(said) if each is not None]
-        size = sum([len(each.payload) for each in come]) + EVENT_BYTES * len(come)
-        if self._bytes + size < PRESSED_BYTES and (
-            self.when_full == "wait" or len(self._waiting) + len(come) <= self.buffer
+        names, arrived, size = self.names(event.topics), self.arrived, size_of(said)
+        if arrived.bytes + size < PRESSED_BYTES and (
+            self.when_full == "wait" or arrived.count + len(said) - said.count(None) <= self.buffer
         ):
-            self._waiting.extend(come)
-            self._bytes += size
+            arrived.put(event, said, hops, names, size)
             self._news.set()
         else:
-            for each in come:
-                self._put_if_room(each)
+            for place, each in numbered(said):
+                self._put_if_room(event, each, hops, names, place)
 
-    def _put_if_room(self, event: Event) -> None:
+    def _put_if_room(
+        self, event: contract.Event, payload: bytes, hops: int, names: tuple[str, ...], place: int
+    ) -> None:
+        arrived = self.arrived
         if self.when_full == "raise" and self._has_no_room():
             self._failed = True
-        elif self.when_full == "wait" and self._bytes >= MOST_WAITING_BYTES:
+        elif self.when_full == "wait" and arrived.bytes >= MOST_WAITING_BYTES:
             self.dropped += 1
         else:
-            while self.when_full == "drop-oldest" and self._waiting and self._has_no_room():
-                self._next()
+            while self.when_full == "drop-oldest" and arrived.count and self._has_no_room():
+                arrived.drop()
                 self.dropped += 1
-            self._waiting.append(event)
-            self._bytes += len(event.payload) + EVENT_BYTES
-        self.is_pressed = self.when_full == "wait" and self._bytes >= PRESSED_BYTES
+            arrived.put_one(event, payload, hops, names, place)
+        self.is_pressed = self.when_full == "wait" and arrived.bytes >= PRESSED_BYTES
         self._news.set()
 
     def _has_no_room(self) -> bool:
-        return len(self._waiting) >= self.buffer or self._bytes >= MOST_WAITING_BYTES
+        return self.arrived.count >= self.buffer or self.arrived.bytes >= MOST_WAITING_BYTES
 
     async def close(self) -> None:
         """Follow these topics no longer, unless another subscription does. What has come can still be read."""
@@ -163,13 +119,11 @@ class Subscription:
 
     def left_over(self) -> Event | None:
         """The next of those that have come, if there is one."""
-        return self._next() if self._waiting else None
+        return self._next() if self.arrived.count else None
 
     def _next(self) -> Event:
-        event = self._waiting.popleft()
         self.progress += 1
-        self._bytes -= len(event.payload) + EVENT_BYTES
-        return event
+        return self.arrived.next()
 
     def __aiter__(self) -> AsyncIterator[Event]:
         """Every event, as it comes."""
@@ -177,7 +131,7 @@ class Subscription:
 
     async def __anext__(self) -> Event:
         """The next."""
-        while not self._waiting:
+        while not self.arrived.count:
             if self._failed:
                 raise SlowConsumerError(
                     f"more than {self.buffer} events were waiting to be read, or {MOST_WAITING_BYTES >> 20} MiB; read faster, or choose a larger buffer or another mode."
@@ -187,13 +141,13 @@ class Subscription:
             self._news.clear()
             await self._news.wait()
         event = self._next()
-        if self.is_pressed or len(self._waiting) == self.buffer - 1:
+        if self.is_pressed or self.arrived.count == self.buffer - 1:
             self._ease()
         return event
 
     def _ease(self) -> None:
         """There is room again, or may be."""
-        if self._bytes < PRESSED_BYTES // 2:
+        if self.arrived.bytes < PRESSED_BYTES // 2:
             self.is_pressed = False
         if not (self.is_pressed and self.is_full()):
             self.emptied()

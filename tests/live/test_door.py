@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from alive import alive, eventually
-from ropewalk.engines.live import door, limits, transport
+from ropewalk.engines.live import door, limits, transport, turns
 from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.frames import HELLO, PROOF, frame
 from ropewalk.engines.live.handshake import Terms
@@ -151,6 +151,38 @@ async def test_who_shows_no_proof_makes_room_for_who_does() -> None:
         await linked(b, a)
         for each in writers:
             each.transport.abort()
+
+
+@alive
+async def test_who_is_in_the_way_of_a_node_that_is_behind_is_hung_up_on_and_not_held_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport, "UNANSWERED", 0.3)
+    many = 2 * int(limits.STRIKES.at_once)
+    async with attacked(loopback=True) as a, stations(1) as (b,):
+        a.transport._calling.look(turns.BEHIND + 1, asyncio.get_running_loop().time() + 60)
+        with half_open(a, many):
+            await eventually(lambda: counts(a) == {door.SLOW_TLS: many})
+        writers = [(await _tls(a))[1] for _ in range(many)]
+        await eventually(lambda: counts(a).get(transport.NO_PROOF) == many)
+        for each in writers:
+            each.transport.abort()
+        await linked(b, a)
+        assert set(counts(a)) == {door.SLOW_TLS, transport.NO_PROOF}
+
+
+@alive
+async def test_who_hangs_up_before_it_is_refused_has_said_nothing_wrong() -> None:
+    async with attacked() as a:
+        _, writer = await _tls(a)
+        await eventually(lambda: a.transport.strangers)
+        (caller,) = a.transport.strangers
+        assert caller.transport is not None
+        caller.transport.close()
+        caller.refuse("it took too long.")
+        await eventually(lambda: not a.transport.strangers)
+        assert (a.transport.endings, counts(a)) == ({"refused": 1}, {})
+        writer.transport.abort()
 
 
 @alive

@@ -303,13 +303,14 @@ class Connection(asyncio.Protocol):
         self.owner.recognised(self, answer)
 
     def _refuse(self, error: WireError) -> None:
-        if self.transport is not None and not self.transport.is_closing() and not self.up:
+        if self.transport is None or self.up:
+            self.abort(Ending("failed", f"garbled: {error}"))
+            return
+        if not self.transport.is_closing():
             self._write(frame(*refusal(str(error))))
             self.transport.close()
             self.be_patient(self.loop.call_later(REFUSAL, self.abort))  # whoever does not hang up is hung up on
-            self._end(Ending("failed", f"{self._fault(error)}: {error}"))
-        else:
-            self.abort(Ending("failed", f"garbled: {error}"))
+        self._end(Ending("failed", f"{self._fault(error)}: {error}"))
 
     def _fault(self, error: WireError) -> str:
         """Whose fault it is that a link does not come up: nobody's, if one of the two does not want the other."""

@@ -42,9 +42,15 @@ class Door:
     """Of one node."""
 
     def __init__(
-        self, limits: Limits, context: ssl.SSLContext, patience: float, made: Callable[[], Connection]
+        self,
+        limits: Limits,
+        context: ssl.SSLContext,
+        patience: float,
+        made: Callable[[], Connection],
+        was_behind: Callable[[], bool],
     ) -> None:
         self.limits, self.context, self.patience, self.made = limits, context, patience, made
+        self.was_behind = was_behind  # this node, with its own work: what others did not do in time may be its fault
         self.loop = asyncio.get_running_loop()
         self.callers: dict[_Caller, None] = {}  # the eldest first; `at_door`
         self.accepted = 0  # so far
@@ -150,7 +156,10 @@ class Door:
         else:
             self.limits.count(HUNG_UP)
             return
-        self.limits.offended(why, caller.source, None, self.loop.time())
+        if why == SLOW_TLS and self.was_behind():
+            self.limits.count(why)
+        else:
+            self.limits.offended(why, caller.source, None, self.loop.time())
 
     def _done(self, caller: _Caller) -> None:
         """TLS is up, or will not be."""

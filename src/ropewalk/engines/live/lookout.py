@@ -26,9 +26,11 @@ class Lookout:
         heartbeat: float,
         cut_off: Callable[[int, str, str], None],
         crowded: Callable[[bool], None],
+        late: Callable[[float, float], None],
     ) -> None:
         self.links, self.closing, self.limits, self.heartbeat = links, closing, limits, heartbeat
         self.cut_off, self.crowded = cut_off, crowded
+        self.late = late  # told by how much the loop is late, and when it is now
 
     async def beat(self) -> None:
         """Go on saying that this node lives, and seeing who does not."""
@@ -48,6 +50,7 @@ class Lookout:
         while True:
             await asyncio.sleep(max(0.0, due - loop.time()))
             now = loop.time()
+            self.late(now - due, now)
             self._look_for_floods(now, held_up=now - due > WATCHED)
             self._make_room()
             due = now + WATCHED

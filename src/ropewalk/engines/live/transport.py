@@ -35,6 +35,7 @@ from ropewalk.engines.live.limits import (
 from ropewalk.engines.live.lookout import Lookout
 from ropewalk.engines.live.pace import PassedOver
 from ropewalk.engines.live.sockets import AT_ONCE
+from ropewalk.engines.live.turns import Turns
 from ropewalk.engines.live.wire import Codec, WireError
 from ropewalk.errors import RopewalkError
 from ropewalk.protocols.contract import Cause, Contact, Message
@@ -84,7 +85,7 @@ class Transport:
         self.caught_up: Callable[[Connection], None] = lambda _: None  # it does again, or is gone
         self.gone: Callable[[Connection], None] = lambda _: None  # nothing is to be read or sent there any more
         self.limits = Limits((bounds or Bounds()).fitting(descriptors()))
-        self._calling = asyncio.Semaphore(MOST_CALLING)
+        self._calling = Turns(MOST_CALLING)
         self._pace = Bucket(CALLS, asyncio.get_running_loop().time())  # of calls
         self._door: Door | None = None
         self._closed = False
@@ -94,12 +95,14 @@ class Transport:
 
     async def listen(self, host: str, port: int) -> int:
         """Let others call from now on; the port, which is any that is free if 0 was asked for."""
-        self._door = Door(self.limits, self.served, UNANSWERED, lambda: Connection(self))
+        self._door = Door(self.limits, self.served, UNANSWERED, lambda: Connection(self), self._was_behind)
         return await self._door.open(host, port)
 
     def begin(self) -> None:
         """See from now on who lives."""
-        lookout = Lookout(self.links, self.closing, self.limits, self.terms.heartbeat, self.cut_off, self._crowd)
+        lookout = Lookout(
+            self.links, self.closing, self.limits, self.terms.heartbeat, self.cut_off, self._crowd, self._calling.look
+        )
         self._spawn(lookout.beat())
         self._spawn(lookout.watch())
 
@@ -361,8 +364,15 @@ class Transport:
 
     def _give_up(self, connection: Connection) -> None:
         if connection in self.strangers:
-            self.limits.offended(NO_PROOF, connection.source, None, self._now())
+            if self._was_behind():
+                self.limits.count(NO_PROOF)
+            else:
+                self.limits.offended(NO_PROOF, connection.source, None, self._now())
             connection.refuse("it took too long.")
+
+    def _was_behind(self) -> bool:
+        """Whether this node was, with its own work: what others did not do in time may be its fault."""
+        return self._calling.was_behind(self._now() - UNANSWERED)
 
     def _count(self, why: str) -> None:
         self.endings[why] = self.endings.get(why, 0) + 1

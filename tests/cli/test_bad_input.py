@@ -376,6 +376,7 @@ def test_rings_that_make_no_sense(refused, universe: Path, told: str, said: str)
         ("--protocol magnet --no-fitness", "--no-fitness plays no part in magnet; drop it."),
         ("--protocol magnet --keep links", "--keep links plays no part in magnet in engine live; drop it."),
         ("--degree 12", "--degree plays no part in stan; drop it."),
+        ("--rounds 0", "--rounds 0 leaves stan no time to be looked at; use 1 or more."),
         ("--protocol magnet --rounds 0", "--rounds 0 leaves magnet no time to be looked at; use 1 or more."),
     ],
 )

@@ -211,6 +211,24 @@ async def test_a_bootstrap_node_may_come_back_as_somebody_else(monkeypatch: pyte
 
 
 @alive
+async def test_who_leaves_says_on_which_topics_nobody_was_found(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.leaving.HANDED_ON", 0.0)  # as long after it was published
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        events = a.subscribe("news")
+        async with b.subscribe("news", "sport", "chess"):
+            await settled(a, b, topic=NEWS)
+            await b.publish(b"heard", ["news", "sport"])
+            assert [event.payload for event in await read(events, 1)] == [b"heard"]
+        await b.leave()
+    assert [record.getMessage() for record in caplog.records] == [
+        "nobody was found to hear what was published here on 'sport'"
+    ]
+
+
+@alive
 async def test_leaving_can_be_cut_short_and_gone_on_with() -> None:
     async with AsyncExitStack() as stack:
         _, b = await network(stack, 2)

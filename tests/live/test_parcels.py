@@ -7,7 +7,7 @@ import pytest
 
 from acquainted import HUNDRED, NEWS, SPORT, network
 from alive import Node, alive, read, settled
-from ropewalk.engines.live.envelope import MOST_TOGETHER, TOGETHER_BYTES
+from ropewalk.engines.live.envelope import MOST_TOGETHER, TOGETHER_BYTES, name_of
 
 
 @alive
@@ -71,6 +71,20 @@ async def test_what_is_published_without_a_pause_travels_in_parcels_that_are_ful
         node.subscribe("news", when_full="drop-oldest", buffer=1)
         names = [await node.publish(bytes(size), ["news"]) for _ in range(10 * together)]
         assert len({name.partition(".")[0] for name in names}) == 10
+
+
+@alive
+async def test_what_has_to_be_counted_by_itself_travels_alone() -> None:
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        a.subscribe("news")
+        events, published = b.subscribe("news"), list[int]()
+        await settled(a, b, topic=NEWS)
+        a.published = lambda event: published.append(event.id)
+        saying = (a.publish_on(b"%d" % number, {NEWS: "news"}, alone=True) for number in range(5))
+        names = await asyncio.gather(*saying)
+        assert {event.id for event in await read(events, 5)} == set(names)
+        assert list(map(name_of, published)) == names
 
 
 @alive

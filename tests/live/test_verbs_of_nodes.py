@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -132,7 +133,7 @@ def test_a_line_that_is_no_event_ends_it_and_what_was_done_is_said(running, line
     there = address_of(running(*ROPEWALK, "subscribe", "news"))
     done = ropewalk("publish", "news", "--json-lines", "--bootstrap", there, said=lines)
     assert (done.returncode, said in done.stderr) == (3, True), done.stderr
-    assert done.stderr.endswith("; 1 events were published before it.\n")
+    assert done.stderr.endswith("; 1 event published before it.\n")
 
 
 def test_publishing_stops_when_it_is_told_to_however_much_there_is_to_say(running) -> None:
@@ -227,7 +228,7 @@ def test_what_gets_nowhere_is_said_and_the_exit_code_tells(running) -> None:
         "line 1: the event did not get into 'nothing': no member of the topic could be reached, or none had room."
         in done.stderr
     )
-    assert done.stderr.endswith("error: 1 of 1 events did not get into all their topics.\n")
+    assert done.stderr.endswith("error: 1 of 1 event did not get into all their topics.\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -308,11 +309,11 @@ def test_publishing_that_is_stopped_says_so(running) -> None:
     publisher.process.stdin.flush()
     assert subscriber.says("one")
     assert publisher.stop(signal.SIGINT) == 130
-    assert "interrupted after 1 events: what came after that was not published." in publisher.err.read_text()
+    assert "interrupted after 1 event: what came after that was not published." in publisher.err.read_text()
 
 
 def test_telemetry_is_rows_of_tables(running, tmp_path: Path) -> None:
-    rows = tmp_path / "rows.jsonl"
+    rows = tmp_path / "new folder" / "rows.jsonl"
     node = running(*ROPEWALK, "node", "--subscribe", "news", "--telemetry", rows, "--period", 0.5)
     there = address_of(node)
     assert ropewalk("publish", "news", "--message", "x", "--bootstrap", there).returncode == 0
@@ -323,6 +324,26 @@ def test_telemetry_is_rows_of_tables(running, tmp_path: Path) -> None:
     assert {"subscriptions", "deliveries", "connections", "traffic"} <= tables
     (delivery,) = [row for row in found if row["table"] == "deliveries"]
     assert delivery["hops"] == 1
+
+
+def test_what_cannot_be_written_or_shown_is_said_before_a_node_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = ropewalk("node", "--telemetry", tmp_path / "file" / "rows.jsonl")
+    assert (done.returncode, "error: telemetry cannot be written to" in done.stderr) == (4, True)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = ropewalk("node", "--metrics", port)
+    said = f"error: metrics cannot be shown at 127.0.0.1:{port}: address already in use.\n"
+    assert (done.returncode, done.stderr.endswith(said)) == (4, True)
+
+
+def test_a_file_says_which_topics_to_subscribe_to(running, tmp_path: Path) -> None:
+    config = tmp_path / "node.toml"
+    config.write_text('subscribe = ["news"]\n')
+    subscriber = running(*ROPEWALK, "subscribe", "--config", config, "--count", 1)
+    assert ropewalk("publish", "news", "--message", "x", "--bootstrap", address_of(subscriber)).returncode == 0
+    assert subscriber.process.wait(20) == 0
+    assert subscriber.err.read_text().endswith("ropewalk: 1 event; left.\n")
 
 
 def test_a_file_says_what_options_say_and_options_count_more(running, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ USUALLY = dict.fromkeys(FROM_WORKLOAD, "as the workload says") | {
     " and with --discover partition:50%@8+6, restart@8; several with commas between."
 )
 @click.argument("folder", metavar="DIR", type=options.FOLDER)
-@options.seed
+@options.seeded("The same first neighbours, events and victims; not the same moments.")
 @click.option("--protocol", default=NAME, show_default=True, help=f"What nodes speak: {', '.join(ON_SOCKETS)}.")
 @options.each(options.of_fields(Settings(), USUALLY, MADE_UP))
 @options.each(options.of_fields(MagnetSettings(), without=[each.name for each in fields(OfRuns)]))
@@ -111,15 +111,13 @@ def command(
         telemetry=telemetry,
     )
     _refuse(job, processes, topics_per_event)
+    if job.settings.rounds < 1:
+        raise UsageError(f"--rounds {job.settings.rounds} leaves {protocol} no time to be looked at; use 1 or more.")
     if isinstance(job, Job):
         _refuse_of_managers(job, told)
     else:
         refuse_kept_of_rings(job, fitness=fitness)
         refuse_idle(job, told)
-        if job.settings.rounds < 1:
-            raise UsageError(
-                f"--rounds {job.settings.rounds} leaves {protocol} no time to be looked at; use 1 or more."
-            )
     if telemetry is not None:
         _make_room(telemetry)
     with _shown_at(dashboard, job) as watched:

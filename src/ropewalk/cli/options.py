@@ -18,9 +18,14 @@ FOLDER = click.Path(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON document on standard output.")
 debug = click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-seed = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Same seed, same result."
-)
+
+
+def seeded(about: str) -> Callable[[Command], Command]:
+    """--seed, and what is the same where that is."""
+    return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help=about)
+
+
+seed = seeded("Same seed, same result.")
 overwrite = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
 master = click.option(
     "--master",

@@ -12,7 +12,7 @@ import click
 from ropewalk.cli.nodes import node_of, of_nodes
 from ropewalk.cli.talk import say
 from ropewalk.engines.live.loops import run
-from ropewalk.engines.live.pipes import About, publish_lines
+from ropewalk.engines.live.pipes import About, events, publish_lines
 from ropewalk.errors import RunError, UsageError
 
 LOT = 65_536  # bytes
@@ -51,13 +51,13 @@ def command(topics: tuple[str, ...], content: str | None, message: str | None, j
     read = partial(said_so.read, LOT) if whole else partial(os.read, sys.stdin.fileno(), LOT)
     published, lost, stopped = run(publish_lines(node, read, about, as_json=json_lines, whole=whole, failed=say))
     if stopped:
-        say(f"interrupted after {published} events: what came after that was not published.")
+        say(f"interrupted after {events(published)}: what came after that was not published.")
         raise click.exceptions.Exit(128 + stopped)
     if lost:
-        raise RunError(f"{lost} of {published} events did not get into all their topics.")
+        raise RunError(f"{lost} of {events(published)} did not get into all their topics.")
     unwanted = node.counts["unwanted"]
     known = f"; {unwanted} of them nobody was found to want" if unwanted else ""
-    say(f"published {published} event{'' if published == 1 else 's'}{known}.")
+    say(f"published {events(published)}{known}.")
 
 
 def _content(said: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from ropewalk.cli.nodes import node_of, of_nodes
 from ropewalk.cli.talk import say
 from ropewalk.engines.live.arrived import Event
 from ropewalk.engines.live.loops import run
-from ropewalk.engines.live.pipes import as_line, write_events
+from ropewalk.engines.live.pipes import as_line, events, write_events
 from ropewalk.engines.live.subscriptions import BUFFER, Subscription, WhenFull
 from ropewalk.errors import UsageError
 
@@ -49,6 +49,7 @@ def command(
     """Write every event to standard output that is on one of TOPICs, or that a filter wants, one a line, until told to stop."""
     node, said = node_of(told | {"where": where})
     filters = said.get("where", ())
+    topics = topics or tuple(said.get("subscribe", ()))
     if not topics and not filters:
         raise UsageError("say which topics, or with --where what events must say.")
     for each in filters:
@@ -65,4 +66,4 @@ def command(
     if sys.stdout is None:
         raise UsageError("standard output is closed, so events cannot be written; give it something to write to.")
     got, dropped = run(write_events(node, subscribe, as_bytes, count, say))
-    say(f"{got} events{f', {dropped} dropped' if dropped else ''}; left.")
+    say(f"{events(got)}{f', {dropped} dropped' if dropped else ''}; left.")

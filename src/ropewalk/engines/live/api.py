@@ -192,7 +192,7 @@ class Node:
             return
         self._outgoing.flush()
         if self.bootstrap:
-            await hand_on(self.driver)
+            await hand_on(self.driver, self._publishing.called)
         if self._is_gone():
             return  # somebody else was faster
         self._outgoing.flush()
@@ -315,9 +315,11 @@ class Node:
         self._must_run()
         return await self._publishing.publish(*self._publishing.checked(payload, topics, content))
 
-    async def publish_on(self, payload: bytes, topics: dict[int, str], content: Content = ()) -> str:
-        """As `publish`, with ids of topics."""
-        return await self._publishing.publish(payload, topics, content)
+    async def publish_on(
+        self, payload: bytes, topics: dict[int, str], content: Content = (), *, alone: bool = False
+    ) -> str:
+        """As `publish`, with ids of topics; `alone`: in no parcel with what else is said just then, so that it is counted by itself."""
+        return await self._publishing.publish(payload, topics, content, alone=alone)
 
     def _say(self, event: contract.Event, said: Said) -> None:
         self._readers.hand_out(event, said, 0)

@@ -119,7 +119,7 @@ class Called:
     def receive(self, kind: int, body: bytes) -> Other:
         """The caller, if it is one. It is yet to be welcomed."""
         if kind == REFUSED:
-            raise RefusedError(f"it refuses: {_read(_REFUSED, body).why}")
+            raise RefusedError(f"it says: {_read(_REFUSED, body).why}")
         if kind != PROOF:
             raise WireError(f"a frame of kind {kind} came before the proof.")
         terms, proof = self.terms, _read(_PROOF, body)
@@ -171,7 +171,7 @@ class Caller:
     def receive(self, kind: int, body: bytes) -> tuple[int, bytes] | Other:
         """What to send next; at last, who is there."""
         if kind == REFUSED:
-            raise RefusedError(f"it refuses: {_read(_REFUSED, body).why}")
+            raise RefusedError(f"it says: {_read(_REFUSED, body).why}")
         if kind == HELLO and not self.version:
             return self._prove(_read(_HELLO, body))
         if kind == WELCOME and self.version:

@@ -6,10 +6,11 @@ for what are two dozen lines here.
 
 import asyncio
 import json
+import os
 from collections.abc import Iterator
 
 from ropewalk.engines.live.api import Node
-from ropewalk.errors import InputError
+from ropewalk.errors import RunError
 
 OWN_NAMES = (b"", b"127.0.0.1", b"localhost", b"[::1]")
 LONGEST = 8192  # ours, bytes: of a request
@@ -114,7 +115,8 @@ class Endpoint:
         try:
             self._server = await asyncio.start_server(self._answer, "127.0.0.1", port, limit=LONGEST)
         except OSError as error:
-            raise InputError(f"metrics cannot be shown at 127.0.0.1:{port}: {error.strerror or error}.") from None
+            why = os.strerror(error.errno).lower() if error.errno else str(error)
+            raise RunError(f"metrics cannot be shown at 127.0.0.1:{port}: {why}.") from None
         found: int = self._server.sockets[0].getsockname()[1]
         return found
 

@@ -127,7 +127,7 @@ async def publish_lines(
                 lost += 1
             except (InputError, UsageError) as error:
                 said = str(error).rstrip(".")
-                raise InputError(f"line {number}: {said}; {count} events were published before it.") from None
+                raise InputError(f"line {number}: {said}; {events(count)} published before it.") from None
             count += 1
         stopping.cancel()
         return count, lost, stopped.number
@@ -199,6 +199,11 @@ def _settle(done: "asyncio.Future[None]", wrong: OSError | None) -> None:
         done.set_result(None)
     else:
         done.set_exception(wrong)
+
+
+def events(count: int) -> str:
+    """So many, in words."""
+    return "1 event" if count == 1 else f"{count} events"
 
 
 def as_line(event: Event) -> bytes:

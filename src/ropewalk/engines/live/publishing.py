@@ -87,7 +87,13 @@ class Publishing:
             self._names[topics] = named
         return named
 
-    async def publish(self, payload: bytes, topics: dict[int, str], content: Content) -> str:
+    def called(self, topic: int) -> str:
+        """A topic, as somebody here has named it, or by its id."""
+        named = next((names[topic] for names in self._names.values() if names.get(topic)), "")
+        named = named or self.readers.name(topic)
+        return repr(named) if named else f"{topic:016x}"
+
+    async def publish(self, payload: bytes, topics: dict[int, str], content: Content, *, alone: bool = False) -> str:
         """Have it on its way, and on topics that are not followed here in; the id of the event."""
         follows = self.driver.machine.follows
         joining = self.joining
@@ -106,7 +112,7 @@ class Publishing:
         self.must_run()
         ids, strange = tuple(topics), [topic for topic in topics if not follows(topic)]
         self.counts["published"] += 1
-        if strange or content or self.outgoing.sign:
+        if alone or strange or content or self.outgoing.sign:
             event = self.outgoing.event(ids, payload, content)
             await self._get_in(event, payload, topics, strange)
             return name_of(event.id)
@@ -149,9 +155,8 @@ class Publishing:
         now = asyncio.get_running_loop().time()
         if self.driver.machine.follows(report.topic) and now >= self._say_again_at:
             self._say_again_at = now + SAID_AGAIN
-            named = self.readers.name(report.topic) or f"{report.topic:016x}"
-            words = "an event did not get into %r, which is followed here: %s; all of them are counted (undelivered)"
-            log.warning(words, named, report.why)
+            words = "an event did not get into %s, which is followed here: %s; all of them are counted (undelivered)"
+            log.warning(words, self.called(report.topic), report.why)
 
     def _entered(self, entered: Entered) -> None:
         self.outgoing.confirm(entered.event, entered.topic, "")

@@ -18,8 +18,9 @@ from typing import Any
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.changes import LOOKING, Changes
 from ropewalk.engines.live.endings import Ending
+from ropewalk.engines.live.envelope import unseal
 from ropewalk.engines.live.wants import as_json
-from ropewalk.errors import InputError
+from ropewalk.errors import RunError
 from ropewalk.protocols.content.filters import Filter
 from ropewalk.protocols.contract import Contact, Event, Received
 from ropewalk.protocols.kato.node import Node as KatoNode
@@ -40,9 +41,10 @@ class Telemetry:
         self._looking: asyncio.Task[None] | None = None
         self._changes = Changes()
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a", buffering=1)  # a line at a time: who is killed has written what it did
         except OSError as error:
-            raise InputError(f"telemetry cannot be written to {path}: {error.strerror}.") from None
+            raise RunError(f"telemetry cannot be written to {path}: {error.strerror}.") from None
         node.published, node.delivered, node.followed, node.came_again = (
             self._published,
             self._delivered,
@@ -142,7 +144,10 @@ class Telemetry:
         self._write("nodes", node=self.node.identity.id, at=time.time(), **about)
 
     def _published(self, event: Event) -> None:
-        about: dict[str, Any] = {"publisher": event.publisher, "topics": list(event.topics), "size": len(event.payload)}
+        letter = unseal(event.payload)
+        assert letter is not None  # it was sealed here
+        size = sum(len(each) for each in letter.said if each is not None)
+        about: dict[str, Any] = {"publisher": event.publisher, "topics": list(event.topics), "size": size}
         if event.content:
             about["content"] = event.content
         self._write("publications", event=event.id, at=time.time(), **about)

@@ -84,7 +84,7 @@ class Worker:
         topics = dict.fromkeys(told["topics"], "")
         try:
             content = tuple((name, value) for name, value in told["content"])
-            await self.nodes[told["number"]].publish_on(bytes(told["size"]), topics, content)
+            await self.nodes[told["number"]].publish_on(bytes(told["size"]), topics, content, alone=True)
         except RopewalkError as error:
             return str(error)
         return ""

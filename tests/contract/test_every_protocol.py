@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ropewalk.engines.live.wire import KINDS, Codec, Numbers, Topics, WireError, fresh_topics
+from ropewalk.engines.live.wire import KINDS, MOST_ID, MOST_SECONDS, Codec, Numbers, Topics, WireError, fresh_topics
 from ropewalk.engines.sim.invariants.bounded import Bounded
 from ropewalk.engines.sim.invariants.caches_bounded import CachesBounded
 from ropewalk.engines.sim.invariants.contract import Moment
@@ -291,6 +291,70 @@ def test_messages_come_back_from_the_wire_as_they_went(entry: Entry, variant: st
     simulator.tell(NODES[1].id, Leave())
     simulator.run(MINUTES)
     assert len(wire.kinds) >= 2
+
+
+class Heard(Observer):
+    """Some messages of each kind that one node has received, and from whom."""
+
+    def __init__(self, node: Contact) -> None:
+        self.node = node
+        self.by_kind: dict[type, list[Received]] = {}
+
+    def handled(self, process, event: Input, effects: list[Effect], now: float) -> None:
+        if process.contact == self.node and isinstance(event, Received):
+            known = self.by_kind.setdefault(type(event.message), [])
+            if len(known) < 3:
+                known.append(event)
+
+
+class Readable(Observer):
+    """Everything that is said must come through the wire."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.codec = Codec(entry.messages)
+
+    def wired(self, message):
+        numbers, topics = Numbers(), Topics()
+        number, body = self.codec.encode(message, numbers)
+        topics.by_number = list(numbers.by_topic)
+        return self.codec.decode(number, body, topics)
+
+    def sent(self, sender, send: Send, now: float, copies: int) -> None:
+        assert self.wired(send.message) == send.message
+
+
+def at_the_edge(message, fresh: int):
+    """The same with one number that can hardly be said, and so hardly be counted on; an event in it is another."""
+    named = [field.name for field in fields(message)]
+    if "event" in named and isinstance(message.event, Event):
+        message = replace(message, event=replace(message.event, id=fresh))
+    for name in named:
+        value = getattr(message, name)
+        if type(value) is int and name != "topic":
+            yield from (replace(message, **{name: edge}) for edge in (MOST_ID, MOST_ID - 1, 2**62))
+        elif type(value) is float:
+            yield replace(message, **{name: MOST_SECONDS})
+
+
+@pytest.mark.thorough
+@each
+def test_whoever_is_told_what_may_be_said_says_nothing_that_may_not(entry: Entry, variant: str) -> None:
+    """Else who passes on what a liar says is cut off for it."""
+    victim = NODES[4]
+    heard, readable = Heard(victim), Readable(entry)
+    simulator = town(entry, variant, [], heard)
+    simulator.run(MINUTES / 2)
+    events(simulator, NODES)
+    simulator.run(MINUTES)
+    simulator.observers = (readable,)
+    told = 0
+    for received in [each for found in heard.by_kind.values() for each in found]:
+        for message in at_the_edge(received.message, 5000 + told):
+            told += 1
+            simulator.tell(victim.id, Received(received.sender, readable.wired(message)))
+            simulator.run(simulator.now + 0.5)
+    assert told > 5
+    simulator.run(simulator.now + 60.0)
 
 
 @pytest.mark.parametrize("entry", SIMULATED.values(), ids=list(SIMULATED))

@@ -21,6 +21,7 @@ from ropewalk.dashboard import running
 from ropewalk.dashboard.connections import MOST_AT_ONCE
 from ropewalk.dashboard.feed import Feed, Live
 from ropewalk.dashboard.ledger import MOST_GONE
+from ropewalk.dashboard.publishing import MOST_TEXT, asked
 from ropewalk.dashboard.running import Beside, Place, Served, Shown
 from ropewalk.dashboard.server import MOST_BODY, MOST_STREAMS, Dashboard
 from ropewalk.dashboard.travels import MOST_EVENTS
@@ -174,6 +175,9 @@ def test_what_is_too_large_or_makes_no_sense_is_said(tmp_path: Path, town: Writt
             b'{"at": []}',
             b'{"speed": NaN}',
             b'{"at": NaN}',
+            b'{"at": 1%s}' % (b"0" * 400),
+            b'{"speed": Infinity}',
+            b"[" * (MOST_BODY - 1),
         ):
             status, said = told(body)
             assert (status, "error" in said) == (400, True), body
@@ -412,3 +416,19 @@ async def test_nothing_piles_up_for_a_browser_that_does_not_read(town: Written) 
     await told.aclose()
     looking.cancel()
     await asyncio.gather(looking, return_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"text": "\ud800", "topics": ["news"]},
+        {"text": "", "topics": ["news", "\udfff"]},
+        {"text": "", "topics": [""]},
+        {"text": "", "topics": "news"},
+        {"text": None, "topics": ["news"]},
+        {"text": "x" * (MOST_TEXT + 1), "topics": ["news"]},
+    ],
+)
+def test_what_cannot_be_published_is_said_in_a_sentence(said: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"^[^\n]+\.$"):
+        asked(said, {})

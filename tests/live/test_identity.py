@@ -3,8 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from acquainted import FAST
+from alive import Node, alive
 from ropewalk.engines.live.envelope import MOST_SAID, STALE, sealed, signed, unseal
-from ropewalk.engines.live.identity import KEY_FILE, Identity, id_of, is_signed, topic_of
+from ropewalk.engines.live.identity import KEY_FILE, Identity, id_of, is_signed, stretched, topic_of
 from ropewalk.errors import InputError
 
 
@@ -94,3 +96,15 @@ def test_a_wrong_signature_is_none() -> None:
     assert not is_signed(b"text", ann.sign(b"other"), ann.public)
     assert not is_signed(b"text", b"short", ann.public)
     assert not is_signed(b"text", ann.sign(b"text"), b"short")
+
+
+def test_a_secret_is_stretched_before_anything_is_made_with_it() -> None:
+    assert stretched(b"") == b""  # there is none
+    assert stretched(b"one") == stretched(b"one") != stretched(b"two")
+    assert len(stretched(b"x" * 1000)) == 32
+
+
+@alive
+async def test_a_node_shows_nothing_that_is_made_with_its_secret_as_it_is() -> None:
+    async with Node(options=replace(FAST, secret=b"one")) as node:
+        assert node.transport.terms.secret == stretched(b"one")

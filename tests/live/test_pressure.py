@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from alive import alive, eventually
 from ropewalk.engines.live.connection import Connection
-from ropewalk.engines.live.pace import HELD_UP, MOST_PASSED_OVER, PASSED_OVER, Pace, PassedOver
+from ropewalk.engines.live.pace import HELD_UP, MOST_PASSED_OVER, PASSED_OVER, STOOD_STILL, Pace, PassedOver
 from ropewalk.engines.live.pressure import Pressure
 
 
@@ -101,7 +101,10 @@ async def test_a_link_that_ends_while_it_is_held_up_is_kept_no_longer() -> None:
     pressure.close()
 
 
-@given(st.lists(st.tuples(st.floats(0.01, 2.0), st.integers(0, 1000)), max_size=30), st.sampled_from([0.0, 1.0, 100.0]))
+@given(
+    st.lists(st.tuples(st.floats(0.01, STOOD_STILL), st.integers(0, 1000)), max_size=30),
+    st.sampled_from([0.0, 1.0, 100.0]),
+)
 def test_nobody_stops_who_grows_by_enough_at_each_look_and_everybody_who_does_not_for_long_enough(
     looks: list[tuple[float, int]], least: float
 ) -> None:
@@ -110,9 +113,23 @@ def test_nobody_stops_who_grows_by_enough_at_each_look_and_everybody_who_does_no
         now += seconds
         progress += int(least * seconds) + 1 + more
         assert not pace.has_stopped(progress, now)
-    now += HELD_UP + 0.001
+    for _ in range(10):
+        now += HELD_UP / 10 + 0.001
+        pace.look(now)
     assert pace.has_stopped(progress, now)
     assert not pace.has_stopped(progress + 1_000_000, now)
+
+
+@given(st.floats(STOOD_STILL + 0.001, 1000.0), st.sampled_from([0.0, 100.0]))
+def test_nobody_stops_while_the_node_itself_stands_still(seconds: float, least: float) -> None:
+    pace = Pace(least, 0, 0.0)
+    assert not pace.has_stopped(0, 0.5)
+    now = 0.5 + seconds
+    assert not pace.has_stopped(0, now)
+    while now < 0.5 + seconds + HELD_UP - 0.6:
+        now += 0.5
+        assert not pace.has_stopped(0, now)  # it has as much time as if nothing had been
+    assert pace.has_stopped(0, now + 0.7)
 
 
 def test_who_is_passed_over_is_so_for_a_while_and_no_more_are_remembered_than_there_is_room_for() -> None:

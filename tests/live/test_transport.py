@@ -30,7 +30,7 @@ from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Contact, Event
 from ropewalk.protocols.dissemination.messages import Push
-from ropewalk.protocols.stan.messages import Announce, KeepAlive
+from ropewalk.protocols.stan.messages import Announce, KeepAlive, Walk
 
 CODEC = Codec(PROTOCOLS["stan"].messages)
 BEAT = 0.2
@@ -604,3 +604,27 @@ async def test_a_taken_port_is_said() -> None:
 def test_what_is_no_address_is_said(address: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"say HOST:PORT"):
         place(address)
+
+
+@alive
+async def test_who_answers_no_call_holds_up_nobody_who_does() -> None:
+    async with stations(2, heartbeat=30.0) as (a, b):
+        with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:  # the system answers, and nobody else does
+            address = f"127.0.0.1:{silent.getsockname()[1]}"
+            for number in range(1, 31):
+                a.transport.connect(Contact(number, address))
+            a.transport.connect(b.me)
+            await eventually(lambda: b.me.id in a.ups)
+            assert not a.downs  # whom it waits for is not given up yet
+            assert len(a.transport.calls) == 30
+
+
+@alive
+async def test_what_is_too_long_to_be_sent_is_counted() -> None:
+    async with stations(2) as (a, b):
+        await linked(a, b)
+        far = frozenset(Contact(number, "x" * 255) for number in range(260))
+        a.transport.send(b.me, Walk(7, a.me, 0, 4, far))
+        assert a.transport.limits.counts == {"too long to be sent": 1}
+        a.transport.send(b.me, Announce(7))
+        await eventually(lambda: (a.me.id, Announce(7)) in b.heard)

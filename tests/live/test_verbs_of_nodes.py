@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -58,7 +59,12 @@ def running(tmp_path: Path) -> Iterator:
 
 def ropewalk(*words: object, said: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*ROPEWALK, *(str(word) for word in words)], input=said, capture_output=True, text=True, check=False, timeout=60
+        [*ROPEWALK, *(word if isinstance(word, bytes) else str(word) for word in words)],
+        input=said,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 
@@ -113,11 +119,64 @@ def test_how_many_events_were_dropped_is_said(running) -> None:
         assert ropewalk("publish", "news", "--bootstrap", there, said=lines).returncode == 0
         subscriber.send_signal(signal.SIGTERM)
         assert subscriber.wait(20) == 0
-        assert " dropped; left." in err.read_text()
+        found = re.search(r"(\d+) events?, (\d+) dropped, (\d+) not written; left", err.read_text())
+        assert found is not None, err.read_text()
+        assert sum(map(int, found.groups())) == 8
+        assert int(found[2]) > 0
     finally:
         subscriber.kill()
         os.close(reader)
         os.close(writer)
+
+
+def test_what_had_come_and_could_not_be_written_is_said(running) -> None:
+    reader, writer = os.pipe()  # nobody reads it, for a while
+    err = running.folder / "err"
+    with err.open("wb") as said:
+        subscriber = subprocess.Popen([*ROPEWALK, "subscribe", "news"], stdout=writer, stderr=said)
+    os.close(writer)
+    try:
+        assert wait_until(lambda: "; Ctrl-C to leave." in err.read_text())
+        there = err.read_text().rpartition(" at ")[2].partition(";")[0]
+        lines = "".join("x" * 60_000 + "\n" for _ in range(8))
+        assert ropewalk("publish", "news", "--bootstrap", there, said=lines).returncode == 0
+        subscriber.send_signal(signal.SIGTERM)
+        assert subscriber.wait(30) == 0
+        found = re.search(r"(\d+) events?, (\d+) not written; left", err.read_text())
+        assert found is not None, err.read_text()
+        assert int(found[1]) + int(found[2]) == 8
+        assert int(found[2]) > 0
+    finally:
+        subscriber.kill()
+        os.close(reader)
+
+
+def test_what_has_come_is_written_before_it_leaves(running) -> None:
+    reader, writer = os.pipe()
+    err = running.folder / "err"
+    with err.open("wb") as said:
+        subscriber = subprocess.Popen([*ROPEWALK, "subscribe", "news"], stdout=writer, stderr=said)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as out:
+        try:
+            assert wait_until(lambda: "; Ctrl-C to leave." in err.read_text())
+            there = err.read_text().rpartition(" at ")[2].partition(";")[0]
+            lines = "".join("x" * 60_000 + "\n" for _ in range(8))
+            assert ropewalk("publish", "news", "--bootstrap", there, said=lines).returncode == 0
+            subscriber.send_signal(signal.SIGTERM)
+            assert len(out.read()) == len(lines)
+            assert subscriber.wait(30) == 0
+            assert "8 events; left." in err.read_text()
+        finally:
+            subscriber.kill()
+
+
+def test_a_message_is_published_as_the_bytes_that_were_typed(running) -> None:
+    subscriber = running(*ROPEWALK, "subscribe", "news", "--count", 1)
+    done = ropewalk("publish", "news", "--message", b"\xff\xfe", "--bootstrap", address_of(subscriber))
+    assert done.returncode == 0, done.stderr
+    assert subscriber.process.wait(20) == 0
+    assert subscriber.out.read_bytes() == b"\xff\xfe\n"
 
 
 @pytest.mark.parametrize(
@@ -127,6 +186,9 @@ def test_how_many_events_were_dropped_is_said(running) -> None:
         ('{"payload": "1"}\n{"payload": "2", "payload64": "AA=="}\n', "line 2: it is no event; say"),
         ('{"payload": "1"}\n{"payload": "2", "topics": []}\n', "line 2: an event has 0 topics"),
         ('{"payload": "1"}\n{"paiload": "2"}\n', "line 2: it is no event; say"),
+        ('{"payload": "1"}\n{"payload": "2", "topics": {"news": 1}}\n', "line 2: it is no event; say"),
+        ('{"payload": "1"}\n{"payload": "2", "topics": [1]}\n', "line 2: it is no event; say"),
+        ('{"payload": "1"}\n' + "[" * 100_000 + "\n", "line 2: it is no event; say"),
     ],
 )
 def test_a_line_that_is_no_event_ends_it_and_what_was_done_is_said(running, lines: str, said: str) -> None:
@@ -228,7 +290,7 @@ def test_what_gets_nowhere_is_said_and_the_exit_code_tells(running) -> None:
         "line 1: the event did not get into 'nothing': no member of the topic could be reached, or none had room."
         in done.stderr
     )
-    assert done.stderr.endswith("error: 1 of 1 event did not get into all their topics.\n")
+    assert done.stderr.endswith("error: the event did not get into all its topics.\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

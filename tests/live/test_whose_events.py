@@ -10,11 +10,12 @@ from acquainted import FAST, HUNDRED, NEWS, SPORT, network
 from alive import Node, alive, eventually, publish_apart, read, settled
 from ropewalk.engines.live import gate
 from ropewalk.engines.live.api import NotRunningError
-from ropewalk.engines.live.envelope import sealed, signed
+from ropewalk.engines.live.envelope import STALE, parcel, sealed, signed
 from ropewalk.engines.live.identity import Identity
 from ropewalk.engines.live.outgoing import UndeliverableError
 from ropewalk.engines.live.subscriptions import SlowConsumerError
 from ropewalk.protocols import contract
+from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
 from ropewalk.protocols.dissemination.messages import Push
 
 
@@ -315,3 +316,54 @@ async def test_who_sends_faster_than_signatures_are_checked_waits_and_nothing_is
         assert {event.payload for event in await read(events, len(payloads))} == {*payloads}
         await publishing
         assert not b.gate.counts
+
+
+@alive
+async def test_what_was_let_in_is_not_let_in_again_when_its_id_is_forgotten() -> None:
+    """Verdicts are remembered for longer than ids are."""
+    let_in: list[int] = []
+    refused: list[int] = []
+    now = [1000.0]
+    before = gate.Gate(
+        lambda _, push: let_in.append(push.event.id),
+        lambda _, event: refused.append(event),
+        lambda _: None,
+        clock=lambda: now[0],
+    )
+    event = signed(Identity.fresh(), (NEWS,), b"said", 1_000_000_000)
+    push = Push(event, (NEWS,), 1, False)
+    before.receive(contract.Contact(7), push)
+    await eventually(lambda: let_in == [event.id])
+    now[0] += STALE
+    before.receive(contract.Contact(7), push)
+    assert let_in == [event.id, event.id]  # the machine knows it
+    now[0] += 1.0
+    before.receive(contract.Contact(7), push)
+    assert (let_in, refused, before.counts) == ([event.id, event.id], [event.id], {"ignore": 1})
+    await before.close()
+
+
+@alive
+async def test_what_is_said_by_name_is_bounded_and_counted_before_it_is_judged() -> None:
+    let_in: list[int] = []
+    before = gate.Gate(lambda _, push: let_in.append(push.event.id), lambda _, __: None, lambda _: None)
+    answer = asyncio.Event()
+
+    async def judge(*_):
+        await answer.wait()
+        return "accept"
+
+    before.judges[NEWS] = judge
+    publisher = Identity.fresh()
+    by_name = tuple((f"name {number:05}", "x") for number in range(8192))
+    for number, content in enumerate((by_name, by_name[: MOST_ATTRIBUTES + 1], by_name[:MOST_ATTRIBUTES])):
+        before.receive(contract.Contact(7), Push(sealed(publisher, (NEWS,), b"", number, content), (NEWS,), 1, False))
+    assert before.counts == {"too much said by name": 2}
+    assert before._work_bytes > MOST_ATTRIBUTES * 256
+    answer.set()
+    await eventually(lambda: let_in == [2])
+    assert before._work_bytes == 0
+    together = parcel(publisher, (NEWS,), [b"1", b"2"], 9)
+    before.receive(contract.Contact(7), Push(replace(together, content=by_name[:1]), (NEWS,), 1, False))
+    assert before.counts["forged"] == 1  # nobody who keeps the rules says several things by one name
+    await before.close()

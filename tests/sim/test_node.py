@@ -1,5 +1,7 @@
 """One StaN node, told one thing after another: what it answers, and what it does not."""
 
+import gc
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -20,10 +22,11 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
+from ropewalk.protocols.links import MOST_COMING
 from ropewalk.protocols.sampling.contract import Check, Left, ManagerName
 from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.cyclon.node import Swap, SwapBack
-from ropewalk.protocols.sampling.scamp.node import Ask, Replace
+from ropewalk.protocols.sampling.scamp.node import Ask, Pass, Replace
 from ropewalk.protocols.stan import neighbours
 from ropewalk.protocols.stan.messages import Announce, KeepAlive, Reply, Walk, Withdraw
 from ropewalk.protocols.stan.node import Node, Sweep, Tidy
@@ -188,3 +191,63 @@ def test_a_level_that_cannot_be_is_refused(name: str, value: int) -> None:
     told: dict[str, Any] = {name: value}
     with pytest.raises(UsageError, match=f"a level's {name} is {value}"):
         Level(**told)
+
+
+@pytest.mark.parametrize("manager", ["given", "scamp"])
+def test_nobody_has_more_nodes_called_at_once_than_a_bound_however_many_are_named(manager: ManagerName) -> None:
+    topics = range(1, 9)
+    node = Node(ME, Settings(schedule="timed", period=PERIOD, manager=manager, learn=True), seed=1, key=1)
+    for topic in topics:
+        node.handle(Subscribe(topic, (ANN,)), 0.0)
+    node.handle(LinkUp(ANN), 0.0)
+    called: list[Contact] = []
+    for number in range(200):
+        for topic in topics:
+            source = Contact(1000 * number + 100 + topic)
+            effects = node.handle(Received(ANN, Walk(topic, source, number, 0, frozenset())), 1.0)
+            effects += node.handle(Received(ANN, Pass(topic, source, number, 0, 0)), 1.0) if manager == "scamp" else []
+            called += [effect.contact for effect in effects if isinstance(effect, Connect)]
+    assert len(called) == MOST_COMING
+    assert node.neighbours.links.reached.counts["calls on the word of others"] > 0
+    for contact in called:  # who is there makes room for others; what is beyond the rate waits
+        node.handle(LinkUp(contact), 1.0)
+    more = [Received(ANN, Walk(1, Contact(900_000 + number), 201, 0, frozenset())) for number in range(100)]
+    assert any(isinstance(effect, Connect) for each in more for effect in node.handle(each, 1.0))
+
+
+def test_who_is_handed_many_neighbours_calls_all_of_them() -> None:
+    others = tuple(Contact(100 + number) for number in range(3 * MOST_COMING))
+    node = Node(ME, Settings(schedule="timed", period=PERIOD), seed=1, key=1)
+    effects = node.handle(Subscribe(TOPIC, others), 0.0)
+    assert len([effect for effect in effects if isinstance(effect, Connect)]) == len(others)
+
+
+def _objects_of(node: Node) -> set[int]:
+    """All that can be got to from a node, but for the program itself."""
+    found, ahead = {id(node)}, [node]
+    while ahead:
+        for each in gc.get_referents(ahead.pop()):
+            if id(each) not in found and not isinstance(each, type | FunctionType | ModuleType):
+                found.add(id(each))
+                ahead.append(each)
+    return found
+
+
+def test_topics_that_are_not_followed_are_not_remembered_whoever_names_them() -> None:
+    node = following(ANN, BOB, manager="scamp", learn=True, shared=2)
+
+    def told_of(topics: range) -> int:
+        for topic in topics:
+            for message in (
+                Announce(topic),
+                KeepAlive(topic, (topic,)),
+                Walk(topic, ANN, 0, 0, frozenset()),
+                Withdraw(topic),
+                Ask(topic, ANN, 0, 1.0, False),
+            ):
+                node.handle(Received(ANN, message), 1.0)
+        return len(_objects_of(node))
+
+    few = told_of(range(100, 110))
+    assert told_of(range(1000, 3000)) < few + 100
+    assert list(node.topics) == [TOPIC]

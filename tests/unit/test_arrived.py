@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 
 from ropewalk.engines.live.arrived import EVENT_BYTES, Arrived, size_of
 from ropewalk.engines.live.envelope import name_of
-from ropewalk.protocols.contract import Event
+from ropewalk.protocols.contract import Event, bytes_by_name
 
 SAID = st.lists(st.none() | st.binary(max_size=8), max_size=6).map(tuple)
+BY_NAME = (("price", 12.0), ("stock", "A" * 200))
 STEPS = st.lists(SAID | st.binary(max_size=8) | st.sampled_from(["read", "drop"]), max_size=40)
 
 
@@ -15,21 +16,23 @@ STEPS = st.lists(SAID | st.binary(max_size=8) | st.sampled_from(["read", "drop"]
 def test_everything_is_read_once_in_the_order_in_which_it_came(
     steps: list[tuple[bytes | None, ...] | bytes | str],
 ) -> None:
-    arrived, expected = Arrived(), list[tuple[str, bytes]]()
+    arrived, expected = Arrived(), list[tuple[Event, int, bytes]]()
     for number, step in enumerate(steps):
-        event = Event(number, 7, (1,), b"")
+        event = Event(number, 7, (1,), b"", BY_NAME if number % 2 else ())
         if isinstance(step, bytes):
             arrived.put_one(event, step, 1, ("news",), 3)
-            expected.append((name_of(number, 3), step))
+            expected.append((event, 3, step))
         elif isinstance(step, tuple):
-            arrived.put(event, step, 1, ("news",), size_of(step))
-            expected += [(name_of(number, place), each) for place, each in enumerate(step) if each is not None]
+            arrived.put(event, step, 1, ("news",), size_of(event, step))
+            expected += [(event, place, each) for place, each in enumerate(step) if each is not None]
         elif expected and step == "drop":
             arrived.drop()
             del expected[0]
         elif expected:
             read = arrived.next()
-            assert (read.id, read.payload) == expected.pop(0)
+            event, place, payload = expected.pop(0)
+            assert (read.id, read.payload) == (name_of(event.id, place), payload)
         assert arrived.count == len(expected)
-        assert arrived.bytes == sum(len(payload) + EVENT_BYTES for _, payload in expected)
-    assert [arrived.next().payload for _ in expected] == [payload for _, payload in expected]
+        taken = [len(payload) + EVENT_BYTES + bytes_by_name(event) for event, _, payload in expected]
+        assert arrived.bytes == sum(taken)
+    assert [arrived.next().payload for _ in expected] == [payload for *_, payload in expected]

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer, bytes_by_name
 from ropewalk.protocols.dissemination.asking import Ask
 from ropewalk.protocols.dissemination.messages import Have, Push, Spare, Want
 from ropewalk.protocols.dissemination.node import Advertise, Greet, Node, Remind
 from ropewalk.protocols.dissemination.patience import Patience
-from ropewalk.protocols.dissemination.settings import Settings
+from ropewalk.protocols.dissemination.settings import MOST_CROSSED, Settings
+from ropewalk.protocols.reached import UNSOUND
 
 A, B, C, D = (Contact(number) for number in range(1, 5))
 ME, TOPIC, OTHER, EVENT = 9, 50, 60, 700
@@ -372,3 +373,19 @@ def test_who_comes_back_is_told_what_it_had() -> None:
     machine.lost(B.id)
     machine.met([B])
     assert sent(machine.fire(Greet(), 1.0), Have).keys() == {B}
+
+
+def test_nothing_is_passed_on_that_others_could_not_read() -> None:
+    machine = eager_towards(A, B)
+    effects = machine.receive(A, push(hops=MOST_CROSSED), 0.0)
+    assert {each.hops for each in sent(effects, Push).values()} == {MOST_CROSSED}
+    for hops in (MOST_CROSSED + 1, 2**63 - 1):
+        assert machine.receive(A, push(number=hops, hops=hops), 0.0) == []
+    assert machine.reached.counts == {UNSOUND: 2}
+
+
+def test_what_is_said_by_name_counts_as_bytes_that_are_kept() -> None:
+    machine = node()
+    content = tuple((f"name {number:02}", "x" * 256) for number in range(16))
+    machine.publish(replace(event(), content=content), 0.0)
+    assert machine.kept_bytes == 1 + bytes_by_name(replace(event(), content=content)) > 16 * 4 * 256

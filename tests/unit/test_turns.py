@@ -20,7 +20,7 @@ def test_no_more_begin_than_are_allowed_and_all_have_their_turn(steps: list[tupl
         tasks: list[asyncio.Task[None]] = []
 
         async def one(number: int) -> None:
-            async with turns:
+            async with turns.taken():
                 begun.append(number)
                 await done.wait()
                 ended.append(number)
@@ -67,3 +67,39 @@ def test_it_is_known_since_when_a_node_was_behind() -> None:
     turns.look(0.0, 11.0)
     assert turns.was_behind(10.0)
     assert not turns.was_behind(10.1)
+
+
+async def _until(condition) -> None:
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  any condition
+            await asyncio.sleep(0.001)
+
+
+def test_who_takes_long_holds_up_nobody_unless_the_node_is_behind_itself(monkeypatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.turns.PASSED_ON", 0.01)
+
+    async def played() -> None:
+        turns, begun = Turns(1), list[str]()
+
+        async def one(name: str, ends: asyncio.Event) -> None:
+            async with turns.taken():
+                begun.append(name)
+                await ends.wait()
+
+        loop, never, last = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+        turns.look(2 * BEHIND, loop.time() + 0.2)  # it is behind for a while from now on, and then no more
+        silent = [asyncio.create_task(one(name, never)) for name in ("a", "b")]
+        await _until(lambda: begun == ["a"])
+        assert turns.was_behind(loop.time())
+        await _until(lambda: begun == ["a", "b"])
+        assert not turns.was_behind(loop.time())
+        honest = asyncio.create_task(one("c", last))
+        await _until(lambda: begun == ["a", "b", "c"])
+        last.set()
+        await honest
+        for task in silent:
+            task.cancel()
+        await asyncio.gather(*silent, return_exceptions=True)
+        assert turns.under_way == 0
+
+    asyncio.run(played())

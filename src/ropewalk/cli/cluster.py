@@ -24,7 +24,7 @@ from ropewalk.cli.runs import (
 from ropewalk.cli.talk import say
 from ropewalk.engines.job import Job, Order
 from ropewalk.engines.live.faults import faults_of
-from ropewalk.errors import InputError, UsageError
+from ropewalk.errors import RunError, UsageError
 from ropewalk.experiments.run import FROM_WORKLOAD, LIVE_PERIOD, ordered
 from ropewalk.protocols.catalogue import ON_SOCKETS, find_live
 from ropewalk.protocols.dht.runs import OfRuns
@@ -149,7 +149,7 @@ def _make_room(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         taken = next(folder.glob("*.jsonl"), None)
     except OSError as error:
-        raise InputError(f"telemetry cannot be kept in {folder}: {error.strerror}.") from None
+        raise RunError(f"telemetry cannot be kept in {folder}: {error.strerror}.") from None
     if taken is not None:
         raise UsageError(f"--telemetry {folder} has telemetry in it already ({taken.name}); give another folder.")
 

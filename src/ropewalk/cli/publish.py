@@ -46,7 +46,9 @@ def command(topics: tuple[str, ...], content: str | None, message: str | None, j
         raise UsageError("nobody would hear it: add --bootstrap HOST:PORT of a node that is there.")
     if message is None and sys.stdin is None:
         raise UsageError("standard input is closed, so there is nothing to publish; say it with --message.")
-    said_so = io.BytesIO((message or "").encode())
+    said_so = io.BytesIO(
+        (message or "").encode(errors="surrogateescape")
+    )  # the bytes that were typed, whatever they are
     whole = message is not None
     read = partial(said_so.read, LOT) if whole else partial(os.read, sys.stdin.fileno(), LOT)
     published, lost, stopped = run(publish_lines(node, read, about, as_json=json_lines, whole=whole, failed=say))
@@ -54,7 +56,10 @@ def command(topics: tuple[str, ...], content: str | None, message: str | None, j
         say(f"interrupted after {events(published)}: what came after that was not published.")
         raise click.exceptions.Exit(128 + stopped)
     if lost:
-        raise RunError(f"{lost} of {events(published)} did not get into all their topics.")
+        one = published == 1
+        raise RunError(
+            f"{'the event' if one else f'{lost} of {published} events'} did not get into all {'its' if one else 'their'} topics."
+        )
     unwanted = node.counts["unwanted"]
     known = f"; {unwanted} of them nobody was found to want" if unwanted else ""
     say(f"published {events(published)}{known}.")

@@ -65,5 +65,6 @@ def command(
 
     if sys.stdout is None:
         raise UsageError("standard output is closed, so events cannot be written; give it something to write to.")
-    got, dropped = run(write_events(node, subscribe, as_bytes, count, say))
-    say(f"{events(got)}{f', {dropped} dropped' if dropped else ''}; left.")
+    got, dropped, unwritten = run(write_events(node, subscribe, as_bytes, count, say))
+    lost = [f", {count} {what}" for count, what in ((dropped, "dropped"), (unwritten, "not written")) if count]
+    say(f"{events(got)}{''.join(lost)}; left.")

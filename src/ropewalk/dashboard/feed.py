@@ -19,6 +19,7 @@ MOVED = 0.2  # ours: share of links that must have changed until they are
 NEAR = 12  # ours, of `layout.SIZE`: who would move less stays where it is
 MOST_LOOKS = 8  # ours: into files that grow faster than they are read, before the page is told
 AT_A_TIME = 100  # ours: rows that are taken in before others get a turn
+MOST_NUMBER = 1e12  # ours: of seconds, and what else is said in numbers
 SET_BACK = 1.0  # ours, seconds: a clock that goes back by less is only waited for
 log = logging.getLogger(__name__)
 
@@ -170,4 +171,4 @@ def _kept(before: Place | None, now: Place) -> Place:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value  # noqa: PLR0124  not NaN
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST_NUMBER

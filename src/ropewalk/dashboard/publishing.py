@@ -81,6 +81,17 @@ def asked(said: dict[str, Any], ids: dict[str, int]) -> tuple[str, dict[int, str
         raise UsageError(f"text must be text, of {MOST_TEXT} characters at the most.")
     if not isinstance(topics, list) or not topics or not all(isinstance(name, str) and name for name in topics):
         raise UsageError("topics must be a list of names, one at least.")
+    if not all(map(_is_text, (text, *topics))):
+        raise UsageError("text and names of topics must be characters, not halves of them.")
     if len(topics) > MOST_TOPICS:
         raise UsageError(f"an event has {len(topics)} topics, but must have from 1 to {MOST_TOPICS}.")
     return text, {ids.get(name, 0) or topic_of(name): name for name in topics}
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written in UTF-8: JSON can name halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

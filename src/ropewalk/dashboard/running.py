@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import secrets
 import socket
@@ -27,6 +28,7 @@ from ropewalk.engines.live.options import EVERYWHERE, Options, is_here
 from ropewalk.engines.live.pipes import stoppable
 from ropewalk.errors import RunError, UsageError
 
+log = logging.getLogger(__name__)
 STOPPING = 2  # ours, seconds: how long requests may take once it ends
 WAITING = 128  # ours: connections that are not accepted yet
 LONGEST_TOKEN = 256
@@ -206,6 +208,8 @@ class Beside:
             with contextlib.suppress(RuntimeError):  # it has ended by itself
                 self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join()
+        if self._failed is not None:
+            log.warning("the dashboard had failed: %s", self._failed)
 
     def _run(self) -> None:
         async def whole() -> None:

@@ -210,7 +210,7 @@ async def _said(request: Request) -> dict[str, Any]:
             raise UsageError(f"a request has {MOST_BODY} bytes at the most.")
     try:
         said = json.loads(bytes(body))
-    except ValueError:
+    except (ValueError, RecursionError):  # lists in lists without end
         said = None
     if not isinstance(said, dict):
         raise UsageError("a request must be JSON: something by name.")

@@ -65,6 +65,20 @@ class Event:
     content: Content = ()  # what filters look at, where topics are cells
 
 
+BY_NAME_BYTES, CHARACTER_BYTES = 256, 4  # ours: what an attribute of an event takes at the most, and a character in it
+
+
+def bytes_of(event: Event) -> int:
+    """What an event takes where it is kept: its payload, and what it says by name."""
+    return len(event.payload) + bytes_by_name(event) if event.content else len(event.payload)
+
+
+def bytes_by_name(event: Event) -> int:
+    """What it says by name, of that."""
+    words = [word for attribute in event.content for word in attribute if isinstance(word, str)]
+    return BY_NAME_BYTES * len(event.content) + CHARACTER_BYTES * sum(map(len, words))
+
+
 class Message(Protocol):
     """What one node sends another: a frozen dataclass with bounded fields."""
 

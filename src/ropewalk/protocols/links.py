@@ -8,7 +8,7 @@ something; it is closed soon after, since a node asks many more than it has neig
 
 from collections.abc import Collection
 
-from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Event, Message, Send
+from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Event, Message, Send, bytes_of
 from ropewalk.protocols.rates import Bucket, Rate
 from ropewalk.protocols.reached import Reached
 
@@ -82,12 +82,17 @@ class Links:
 
     def answer(self, contact: Contact, message: Message, now: float) -> list[Effect]:
         """Send to somebody whom others have named: who asks in the name of many has not all of them called at once."""
-        if contact.id not in self.by_id:
-            coming = sum(not link.up for link in self.by_id.values())
-            if coming >= MOST_COMING or not self.on_their_word.take(now):
-                self.reached.note("calls on the word of others")
-                return []
-        return self.post(contact, message, now)
+        return self.post(contact, message, now) if self.may_seek(contact.id, now) else []
+
+    def may_seek(self, node: int, now: float) -> bool:
+        """Whether somebody whom others have named may be called, or has been: to be asked once, it counts as a call."""
+        if node in self.by_id:
+            return True
+        coming = sum(not link.up for link in self.by_id.values())
+        if coming < MOST_COMING and self.on_their_word.take(now):
+            return True
+        self.reached.note("calls on the word of others")
+        return False
 
     def came_up(self, contact: Contact, now: float) -> list[Effect]:
         """A link is there: what waited for it is sent."""
@@ -162,4 +167,4 @@ class Links:
 
 def _bytes_in(message: Message) -> int:
     event = getattr(message, "event", None)
-    return len(event.payload) if isinstance(event, Event) else 0
+    return bytes_of(event) if isinstance(event, Event) else 0

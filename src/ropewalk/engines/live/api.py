@@ -19,7 +19,7 @@ from ropewalk.engines.live.driver import Driver
 from ropewalk.engines.live.envelope import Said, unseal
 from ropewalk.engines.live.gate import BANNED, Gate, Judge, Verdict
 from ropewalk.engines.live.handshake import Terms
-from ropewalk.engines.live.identity import locked, topic_of
+from ropewalk.engines.live.identity import locked, stretched, topic_of
 from ropewalk.engines.live.joining import Joining
 from ropewalk.engines.live.leaving import hand_on
 from ropewalk.engines.live.options import CALLED, LIVE_ON_RINGS, Options, advertised, identity_of, refuse_unreachable
@@ -146,11 +146,12 @@ class Node:
 
     async def _begin(self, options: Options) -> None:
         allowed = None if options.allow is None else {bytes.fromhex(key) for key in options.allow}
+        secret = stretched(options.secret)
         terms = Terms(
             self.identity,
             "",
             options.protocol,
-            secret=options.secret,
+            secret=secret,
             admits=lambda public: allowed is None or public in allowed,
             certified=options.cluster is not None,
             heartbeat=options.heartbeat,
@@ -178,7 +179,7 @@ class Node:
         self.transport.begin()
         self._running = True
         if options.settings.discover:
-            self._joining = Joining(self.transport, self.driver, self.bootstrap, options.secret, self.joined)
+            self._joining = Joining(self.transport, self.driver, self.bootstrap, secret, self.joined)
         self._publishing.begin(self.driver, self.transport, self._joining, self._started_at)
 
     def _unlock(self) -> None:

@@ -68,7 +68,8 @@ class Arrived:
 
     def put_one(self, event: contract.Event, payload: bytes, hops: int, names: tuple[str, ...], place: int) -> None:
         """One of the things that it says."""
-        self._put(_Lot(event, hops, names, iter([(place, payload)]), 1), len(payload) + EVENT_BYTES)
+        lot = _Lot(event, hops, names, iter([(place, payload)]), 1)
+        self._put(lot, len(payload) + lot.besides)
 
     def next(self) -> Event:
         """The eldest, which is then gone from here."""
@@ -86,7 +87,7 @@ class Arrived:
         if not lot.left:
             self._lots.popleft()
         self.count -= 1
-        self.bytes -= len(payload) + EVENT_BYTES
+        self.bytes -= len(payload) + lot.besides
         return place, payload
 
     def _put(self, lot: "_Lot", size: int) -> None:
@@ -99,12 +100,13 @@ class Arrived:
 class _Lot:
     """What is left of what came together."""
 
-    __slots__ = ("event", "hops", "left", "names", "said")
+    __slots__ = ("besides", "event", "hops", "left", "names", "said")
 
     def __init__(
         self, event: contract.Event, hops: int, names: tuple[str, ...], said: Iterator[tuple[int, bytes]], left: int
     ) -> None:
         self.event, self.hops, self.names, self.said, self.left = event, hops, names, said, left
+        self.besides = _besides(event)
 
 
 def numbered(said: Said) -> Iterator[tuple[int, bytes]]:
@@ -112,6 +114,12 @@ def numbered(said: Said) -> Iterator[tuple[int, bytes]]:
     return ((place, each) for place, each in enumerate(said) if each is not None)
 
 
-def size_of(said: Said) -> int:
+def size_of(event: contract.Event, said: Said) -> int:
     """Bytes that so many events take while they wait."""
-    return sum([len(each) + EVENT_BYTES for each in said if each is not None])
+    besides = _besides(event)
+    return sum([len(each) + besides for each in said if each is not None])
+
+
+def _besides(event: contract.Event) -> int:
+    """What each of them takes besides its payload."""
+    return EVENT_BYTES + contract.bytes_by_name(event) if event.content else EVENT_BYTES

@@ -47,8 +47,8 @@ class Letter:
     signature: bytes = b""
 
     def is_in_place(self, event: Event) -> bool:
-        """Whether it can have the event's id at all."""
-        return (self.public is not None) == (event.id >= SIGNED_IDS)
+        """Whether it can be in this event: what is signed has ids of its own, and of several things none is said by name."""
+        return (self.public is not None) == (event.id >= SIGNED_IDS) and (len(self.said) == 1 or not event.content)
 
     def is_genuine(self, event: Event) -> bool:
         """Whether whoever published the event has signed it. Takes a tenth of a millisecond or two."""

@@ -10,15 +10,19 @@ the id may be that of one that is.
 import asyncio
 import json
 import logging
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 from hashlib import blake2b
 from typing import Any, Literal, get_args
 
 from ropewalk.engines.live.envelope import Letter, Said, is_plain, thinned, unseal
-from ropewalk.protocols.contract import Carrier, Contact, Event
+from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
+from ropewalk.protocols.contract import Carrier, Contact, Event, bytes_of
 from ropewalk.protocols.dissemination.messages import Inject, Push
 
 Verdict = Literal["accept", "ignore", "reject"]
@@ -83,6 +87,9 @@ class Gate:
         """A message has come."""
         if type(message) in self.carriers:
             event = message.event
+            if len(event.content) > MOST_ATTRIBUTES:
+                self._count("too much said by name")
+                return
             self._note(event.id)
             if self.judges or not is_plain(event):
                 self._carried(sender, message)
@@ -110,20 +117,24 @@ class Gate:
         key = _known_by(event)
         verdict = self._verdicts.get(key)
         if verdict is not None:
-            self._decided(sender, message, _unpacked(verdict))
-        elif len(self._at_work) >= MOST_AT_WORK or self._work_bytes + len(event.payload) > MOST_AT_WORK_BYTES:
+            self._decided(sender, message, self._remembered(_unpacked(verdict), letter))
+        elif len(self._at_work) >= MOST_AT_WORK or self._work_bytes + bytes_of(event) > MOST_AT_WORK_BYTES:
             self._count("too many at once")
         elif key not in self._at_work:
-            self._work_bytes += len(event.payload)
+            self._work_bytes += bytes_of(event)
             self._at_work[key] = asyncio.create_task(self._judge(key, sender, message, letter))
             if self.is_pressed:
                 self.hold_up(sender)
         elif len(copies := self._copies.setdefault(key, [])) < MOST_COPIES:
-            self._work_bytes += len(event.payload)
+            self._work_bytes += bytes_of(event)
             copies.append((sender, message))
             self.came_again(event.id)
         else:
             self._count("too many copies at once")
+
+    def _remembered(self, outcomes: Outcomes, letter: Letter) -> Outcomes:
+        """The same as before, unless it has become too old meanwhile: ids are forgotten sooner than verdicts."""
+        return ("ignore",) if "forged" not in outcomes and letter.is_stale(self.clock()) else outcomes
 
     @property
     def is_pressed(self) -> bool:
@@ -152,7 +163,7 @@ class Gate:
             self.progress += 1
             del self._at_work[key]
             came = [(sender, message), *self._copies.pop(key, ())]
-            self._work_bytes -= len(came) * len(event.payload)
+            self._work_bytes -= len(came) * bytes_of(event)
         if verdicts:
             self._verdicts[key] = _packed(verdicts)
             if len(self._verdicts) > MOST_JUDGED:
@@ -167,7 +178,7 @@ class Gate:
 
     async def _judged(self, event: Event, letter: Letter) -> Outcomes:
         """One outcome for all that it says, or one of each thing."""
-        if letter.public is not None and not await asyncio.to_thread(letter.is_genuine, event):
+        if letter.public is not None and not await _elsewhere(letter.is_genuine, event):
             return ("forged",)
         if letter.is_stale(self.clock()):
             return ("ignore",)
@@ -235,6 +246,16 @@ class Gate:
 
     def _count(self, why: str) -> None:
         self.counts[why] = self.counts.get(why, 0) + 1
+
+
+async def _elsewhere(is_genuine: Callable[[Event], bool], event: Event) -> bool:
+    return await asyncio.get_running_loop().run_in_executor(_threads(), is_genuine, event)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """For signatures alone: in those of the loop names of hosts are looked up, which somebody else may have take long."""
+    return ThreadPoolExecutor(os.cpu_count(), "ropewalk signatures")
 
 
 def _packed(outcomes: Outcomes) -> bytes:

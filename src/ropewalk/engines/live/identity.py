@@ -22,6 +22,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from cryptography.x509.oid import NameOID
 
 from ropewalk.errors import InputError, UsageError
@@ -91,6 +92,12 @@ def locked(folder: Path) -> IO[bytes] | None:
 def id_of(public: bytes) -> int:
     """The node whose public key this is."""
     return int.from_bytes(blake2b(public, digest_size=8, person=b"ropewalk node").digest(), "big") >> 1
+
+
+@lru_cache(maxsize=16)
+def stretched(secret: bytes) -> bytes:
+    """A network's secret as it is used: whoever is called hears what is made with it, and shall need long for each guess."""
+    return Scrypt(salt=b"ropewalk secret", length=32, n=2**14, r=8, p=1).derive(secret) if secret else b""
 
 
 def topic_of(name: str) -> int:

@@ -68,6 +68,8 @@ class Lookout:
     def _look_for_floods(self, now: float, *, held_up: bool) -> None:
         """Cut off who sends more than anybody who keeps the rules; hang up on who does not go on, who may only be slow."""
         for node, connection in list(self.links.items()):
+            if connection.pace is not None:
+                connection.pace.look(now)
             if held_up or connection.held_up:
                 connection.unfinished_since = now
             elif connection.unfinished and now - connection.unfinished_since > STALLED:

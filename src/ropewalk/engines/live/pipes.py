@@ -24,6 +24,7 @@ from ropewalk.errors import InputError, RunError, UsageError
 STANDARD_OUTPUT = 1
 UNREACHED = 5.0  # ours, seconds: after which it is said that no bootstrap node was reached
 AHEAD = 1024  # ours: lines that are read before they can be published
+WRITTEN_OUT = 5.0  # ours, seconds: for what has come to be written, once somebody says that it is enough
 MOST_LINE = 4 * MOST_SAID  # ours, bytes: whatever is longer says more than an event can, however it is written
 
 
@@ -68,12 +69,12 @@ async def write_events(
     as_bytes: Callable[[Event], bytes],
     most: int | None,
     say: Callable[[str], None] = lambda _: None,
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """Write every event that comes, until there were so many, nobody reads, or somebody says that it is enough.
 
-    How many, and how many were lost because they were not written in time.
+    How many; how many were lost because there was no room for them; and how many had come, and could not be written by the end.
     """
-    count, pen = 0, Pen()
+    count, unwritten, pen = 0, 0, Pen()
     wrong: BaseException | None = None
     async with stoppable() as stopped, node, _telling(node, say):
         events = subscribe()
@@ -81,7 +82,8 @@ async def write_events(
         async for event in events:
             writing = asyncio.ensure_future(pen.write(as_bytes(event) + b"\n"))
             await asyncio.wait((writing, stopping), return_when=asyncio.FIRST_COMPLETED)
-            if not writing.done():
+            if not writing.done() and not await stopped.leaves_time_for(writing):
+                unwritten = 1 + events.arrived.count
                 writing.cancel()
                 break
             wrong = writing.exception()
@@ -94,7 +96,7 @@ async def write_events(
         await asyncio.gather(stopping, return_exceptions=True)
     if isinstance(wrong, OSError) and not isinstance(wrong, BrokenPipeError):  # whoever read it may go
         raise RunError(f"an event could not be written to standard output: {wrong.strerror}; {count} were before it.")
-    return count, events.dropped
+    return count, events.dropped, unwritten
 
 
 async def publish_lines(
@@ -222,6 +224,13 @@ class Stopped(asyncio.Event):
     """Set once the process is told to stop."""
 
     number = 0  # of the signal that told it
+    at = 0.0  # when
+
+    async def leaves_time_for(self, what: "asyncio.Future[None]") -> bool:
+        """Whether something is done within what is left for it."""
+        left = self.at + WRITTEN_OUT - asyncio.get_running_loop().time()
+        await asyncio.wait((what,), timeout=max(0.0, left))
+        return what.done()
 
 
 @asynccontextmanager
@@ -230,7 +239,8 @@ async def stoppable() -> AsyncIterator[Stopped]:
     stopped = Stopped()
 
     def stop(number: int) -> None:
-        stopped.number = number
+        if not stopped.is_set():
+            stopped.number, stopped.at = number, asyncio.get_running_loop().time()
         stopped.set()
 
     with on_signal(stop):
@@ -287,6 +297,14 @@ def _read_lines(read: Callable[[], bytes], put: Callable[[bytes | OSError | None
         put(None)
 
 
+def _named(topics: Any) -> tuple[str, ...]:
+    """One topic, or a list of them."""
+    named = [topics] if isinstance(topics, str) else topics
+    if not isinstance(named, list) or not all(isinstance(topic, str) for topic in named):
+        raise TypeError(f"{named!r} are no names of topics")
+    return tuple(named)
+
+
 def _read(line: bytes, about: About) -> tuple[bytes, About]:
     """What a line of JSON says: a payload, and where it goes if that is not as usual."""
     try:
@@ -294,11 +312,10 @@ def _read(line: bytes, about: About) -> tuple[bytes, About]:
         (key,) = said.keys() - {"topics", "content"}
         payload = base64.b64decode(said[key], validate=True) if key == "payload64" else said["payload"].encode()
         if "topics" in said:
-            named = said["topics"]
-            about = About((named,) if isinstance(named, str) else tuple(str(topic) for topic in named))
+            about = About(_named(said["topics"]))
         if "content" in said:
             about = About(about.topics if "topics" in said else (), dict(said["content"]))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(
             'it is no event; say {"payload": "..."} or {"payload64": "..."}, and "topics": ["..."] or "content": {...} if'
             " they differ."

@@ -80,7 +80,7 @@ class Subscription:
         """All that an event says, as far as it is of use here."""
         if self._closed or self._failed:
             return
-        names, arrived, size = self.names(event.topics), self.arrived, size_of(said)
+        names, arrived, size = self.names(event.topics), self.arrived, size_of(event, said)
         if arrived.bytes + size < PRESSED_BYTES and (
             self.when_full == "wait" or arrived.count + len(said) - said.count(None) <= self.buffer
         ):

@@ -48,6 +48,7 @@ CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours ma
 MOST_COUNTED = 4096  # ours: pairs of node and topic whose lost events are counted apart
 # why somebody was turned away or cut off, besides what `limits` and `door` say
 NO_PROOF, GARBLED, MANY_CALLS = "no proof in time", "garbled", "too many calls to make"
+NOT_SENT = "too long to be sent"
 OFFENCES = {"garbled": GARBLED, "unproven": "wrong proof"}  # endings that are held against who brought them about
 log = logging.getLogger(__name__)
 
@@ -135,8 +136,9 @@ class Transport:
             return
         try:
             sent = connection.send(message)
-        except WireError:
-            log.exception("not sent")  # ours to have kept the rules
+        except WireError as error:  # what others had to say and is passed on with more can be too much
+            log.debug("not sent to %x: %s", contact.id, error)
+            self.limits.count(NOT_SENT)
             return
         if not sent:
             key = (contact.id, message.topics[0])
@@ -203,7 +205,8 @@ class Transport:
             del self.strangers[eldest]
             eldest.refuse("there are too many others.")
         self.strangers[connection] = None
-        connection.be_patient(asyncio.get_running_loop().call_later(UNANSWERED, self._give_up, connection))
+        due = self._now() + UNANSWERED
+        connection.be_patient(asyncio.get_running_loop().call_at(due, self._give_up, connection, due))
 
     def received(self, connection: Connection, messages: list[Any]) -> None:
         """Messages have come together."""
@@ -307,7 +310,7 @@ class Transport:
 
     async def _call(self, contact: Contact, call: Call) -> None:
         try:
-            async with self._calling:
+            async with self._calling.taken():
                 while not self._pace.take(self._now()):  # noqa: ASYNC110  time is what it waits for
                     await asyncio.sleep(1 / CALLS.a_second)
                 await self._dial(contact.id, contact.address, call)
@@ -362,8 +365,9 @@ class Transport:
         if connection is not None:
             self.up(connection.contact)
 
-    def _give_up(self, connection: Connection) -> None:
+    def _give_up(self, connection: Connection, due: float) -> None:
         if connection in self.strangers:
+            self._calling.notice(self._now() - due, self._now())
             if self._was_behind():
                 self.limits.count(NO_PROOF)
             else:

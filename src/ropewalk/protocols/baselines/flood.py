@@ -14,7 +14,7 @@ from typing import Any
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, quick
 from ropewalk.protocols.dissemination.contract import NeighboursOn
 from ropewalk.protocols.dissemination.messages import Inject, Push
-from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_SEEN, MOST_TOPICS, Settings
+from ropewalk.protocols.dissemination.settings import MOST_CROSSED, MOST_PAYLOAD, MOST_SEEN, MOST_TOPICS, Settings
 
 
 @quick
@@ -107,7 +107,7 @@ class Flood:
         if event.id not in self.delivered:
             _remember(self.delivered, event.id, now)
             effects.append(Deliver(event, push.hops))
-        return effects + self._relay(event, topic, sender, push.hops + 1, now)
+        return effects + self._relay(event, topic, sender, min(push.hops + 1, MOST_CROSSED), now)
 
     def _relay(self, event: Event, topic: int, sender: Contact | None, hops: int, now: float) -> list[Effect]:
         neighbours = self.neighbours(topic)

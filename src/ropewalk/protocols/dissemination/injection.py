@@ -10,7 +10,7 @@ known to have.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ropewalk.protocols.contract import Contact, Effect, Entered, Event, Report, SetTimer
+from ropewalk.protocols.contract import Contact, Effect, Entered, Event, Report, SetTimer, bytes_of
 from ropewalk.protocols.dissemination.messages import Inject, Taken
 from ropewalk.protocols.dissemination.settings import MOST_ENTRANCES, MOST_INJECTED, MOST_KEPT_BYTES, Settings
 from ropewalk.protocols.links import Links
@@ -63,8 +63,8 @@ class Injections:
         """Get an event into a topic, published now if it does not say when."""
         if (event.id, topic) in self.open:
             return []
-        waiting = sum(len(injected.event.payload) for injected in self.open.values())
-        if len(self.open) >= MOST_INJECTED or waiting + len(event.payload) > MOST_KEPT_BYTES:
+        waiting = sum(bytes_of(injected.event) for injected in self.open.values())
+        if len(self.open) >= MOST_INJECTED or waiting + bytes_of(event) > MOST_KEPT_BYTES:
             return self._report(event, topic, "too many others are waiting to get into their topics")
         self.open[event.id, topic] = Injected(event, now if at is None else at)
         return self._try((event.id, topic), now)

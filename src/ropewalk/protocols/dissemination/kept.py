@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ropewalk.ids import weight
 from ropewalk.protocols.contract import Contact, Effect, Event, Recall
 from ropewalk.protocols.dissemination.messages import Push
+from ropewalk.protocols.dissemination.settings import MOST_CROSSED
 
 
 @dataclass(slots=True)
@@ -28,7 +29,7 @@ class Kept:
 
 def passed_on(kept: Kept, topics: Iterable[int], now: float, *, asked: bool) -> Push:
     """As it goes on to a neighbour on these topics."""
-    return Push(kept.event, tuple(topics), kept.hops + 1, asked, max(0.0, now - kept.at))
+    return Push(kept.event, tuple(topics), min(kept.hops + 1, MOST_CROSSED), asked, max(0.0, now - kept.at))
 
 
 def is_left_out(followed: dict[int, dict[int, Contact]], kept: Kept) -> bool:

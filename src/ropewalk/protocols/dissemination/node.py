@@ -17,7 +17,7 @@ from heapq import nsmallest
 
 from ropewalk.ids import weight
 from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
-from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer, bytes_of
 from ropewalk.protocols.dissemination.asking import Ask, Asking, asked_together
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
 from ropewalk.protocols.dissemination.kept import Kept, is_left_out, leading, passed_on, showed
@@ -25,6 +25,7 @@ from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare,
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
 from ropewalk.protocols.dissemination.settings import (
     MOST_CAUGHT_UP,
+    MOST_CROSSED,
     MOST_IDS,
     MOST_KEPT,
     MOST_KEPT_BYTES,
@@ -80,7 +81,7 @@ class Node:
         self.settings, self.neighbours = settings, neighbours
         # oldest first; MOST_KEPT, and MOST_KEPT_BYTES. The oldest of a plain dict is found behind the places of all that went before
         self.kept: OrderedDict[int, Kept] = OrderedDict()
-        self.kept_bytes = 0  # of their payloads
+        self.kept_bytes = 0  # of these
         self.seen: OrderedDict[int, float] = OrderedDict()  # when each came, oldest first; MOST_SEEN
         self.trees = Trees(settings.misses, neighbours)
         self.reached = Reached()
@@ -227,7 +228,7 @@ class Node:
 
     def _pushed(self, sender: Contact, push: Push, now: float) -> list[Effect]:
         event = push.event
-        if not self._is_sound(push) or push.hops < 1:
+        if push.hops < 1 or not self._is_sound(push):
             self.reached.note(UNSOUND)
             return []
         if not self.knows(event.id):
@@ -279,7 +280,7 @@ class Node:
             sent=sent,
             wanted_at=wanted.since if wanted is not None and push.asked else None,
         )
-        self.kept_bytes += len(event.payload)
+        self.kept_bytes += bytes_of(event)
         self._make_room()
         if wanted is not None and len(event.payload) >= self.settings.large:  # who has it, too, may be about to send it
             others = (each for each in wanted.advertisers.values() if each != sender)
@@ -423,6 +424,7 @@ class Node:
             and 1 <= len(topics) <= MOST_TOPICS
             and len(event.content) <= MOST_ATTRIBUTES
             and (push.topics == topics or (len(push.topics) <= MOST_TOPICS and all(t in topics for t in push.topics)))
+            and 0 <= push.hops <= MOST_CROSSED  # else what is passed on is more than may be said
             and 0 <= push.age < self.settings.keep
         )
 
@@ -436,9 +438,9 @@ class Node:
         while len(self.kept) > MOST_KEPT or self.kept_bytes > MOST_KEPT_BYTES:
             self.reached.note("events kept")
             event, kept = self.kept.popitem(last=False)
-            self.kept_bytes -= len(kept.event.payload)
+            self.kept_bytes -= bytes_of(kept.event)
             self.pending.pop(event, None)
 
     def _drop(self, event: int) -> None:
-        self.kept_bytes -= len(self.kept.pop(event).event.payload)
+        self.kept_bytes -= bytes_of(self.kept.pop(event).event)
         self.pending.pop(event, None)

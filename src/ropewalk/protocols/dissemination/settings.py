@@ -48,3 +48,4 @@ MOST_ENTRANCES = 256  # ours: topics whose members are remembered to publish on
 MOST_PAYLOAD = 1_048_576 + 256  # ours, bytes: a mebibyte, and who says so; larger things belong elsewhere
 MOST_KEPT_BYTES = 64 * 1_048_576  # ours: of all events that can be had, and likewise of those yet to get into a topic
 MOST_TOPICS = 64  # ours: of one event
+MOST_CROSSED = 4096  # ours: links that an event says it has crossed; no honest one has

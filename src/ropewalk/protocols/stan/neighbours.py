@@ -5,7 +5,7 @@ down. An old link goes when the new one is up. Links are announced, and a keep-a
 that both ends come to agree whatever was lost.
 """
 
-from ropewalk.protocols.contract import MOST_NEIGHBOURS, Contact, Disconnect, Effect, Input, LinkDown, Send
+from ropewalk.protocols.contract import MOST_NEIGHBOURS, Contact, Disconnect, Effect, Input, LinkDown, Received, Send
 from ropewalk.protocols.links import Links
 from ropewalk.protocols.reached import UNSOUND
 from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Offer, Post, Request, Shrink
@@ -42,8 +42,9 @@ class Neighbours:
         """StaN, Algorithm 2, line 16: the best of view and candidates; whether there is anybody new among them."""
         effects: list[Effect] = []
         newcomers = following.overlay.view.newcomers(following.believed(candidates, now))
+        named = self.settings.schedule == "timed"  # by others; where rounds are conducted everybody is there
         for contact in newcomers:
-            effects += self._take_in(following, contact, now)
+            effects += self._take_in(following, contact, now, named=named)
         return effects, bool(newcomers)
 
     def let_all_go(self, following: Following, now: float) -> list[Effect]:
@@ -58,13 +59,15 @@ class Neighbours:
             self._await_no_more(following, node)
         return effects
 
-    def _take_in(self, following: Following, contact: Contact, now: float) -> list[Effect]:
-        """Make somebody a neighbour: now if there is a link, else when there is."""
+    def _take_in(self, following: Following, contact: Contact, now: float, *, named: bool = False) -> list[Effect]:
+        """Make somebody a neighbour: now if there is a link, else when there is. Who is `named` by others is not called at any price."""
         overlay = following.overlay
         if not self.links.is_up(contact.id):
             if len(overlay.coming) >= MOST_NEIGHBOURS:
                 self.links.reached.note("neighbours on their way")
                 return []
+            if named and not self.links.may_seek(contact.id, now):
+                return []  # it will be named again
             overlay.coming[contact.id] = None
             self.awaited.setdefault(contact.id, {})[overlay.topic] = None
             return self.links.seek(contact, now)
@@ -240,15 +243,16 @@ class Neighbours:
         """Have a topic's manager take an input in, and grant what it asks for."""
         following = self.topics.get(topic)
         effects: list[Effect] = []
+        named = isinstance(event, Received) and self.settings.schedule == "timed"
         for answer in following.manager.handle(event, now) if following is not None else ():
-            effects += self._grant(topic, answer, now)
+            effects += self._grant(topic, answer, now, named=named)
         return effects
 
-    def _grant(self, topic: int, answer: Effect | Request, now: float) -> list[Effect]:
+    def _grant(self, topic: int, answer: Effect | Request, now: float, *, named: bool = False) -> list[Effect]:
         following = self.topics[topic]
         match answer:
             case Grow(contact):
-                return self._grow(following, contact, now)
+                return self._grow(following, contact, now, named=named)
             case Shrink():
                 return self._shrink(following, now)
             case Forget(node):
@@ -267,12 +271,12 @@ class Neighbours:
         """Hold one more on a topic that is followed."""
         return self._grow(self.topics[topic], contact, now)
 
-    def _grow(self, following: Following, contact: Contact, now: float) -> list[Effect]:
+    def _grow(self, following: Following, contact: Contact, now: float, *, named: bool = False) -> list[Effect]:
         view = following.overlay.view
         if view.size < (MOST_NEIGHBOURS if following.level.most is None else following.level.most):
             view.size += 1
         following.gone.pop(contact.id, None)
-        return [] if following.overlay.has(contact.id) else self._take_in(following, contact, now)
+        return [] if following.overlay.has(contact.id) else self._take_in(following, contact, now, named=named)
 
     def _shrink(self, following: Following, now: float) -> list[Effect]:
         view = following.overlay.view

@@ -11,7 +11,7 @@ anybody on a tree has comes to everybody on it, whoever was lost or changed pare
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ropewalk.protocols.contract import Contact, Deliver, Effect, Entered, Event, Report, Send, SetTimer
+from ropewalk.protocols.contract import Contact, Deliver, Effect, Entered, Event, Report, Send, SetTimer, bytes_of
 from ropewalk.protocols.dht.places import key_of
 from ropewalk.protocols.dht.ring import Ring
 from ropewalk.protocols.dht.settings import MOST_HOPS
@@ -108,12 +108,12 @@ class Events:
         _note(self.delivered, event.id, now, self.links.reached)
         effects: list[Effect] = []
         for topic in dict.fromkeys(event.topics):
-            full = self.submitted_bytes + len(event.payload) > MOST_KEPT_BYTES
+            full = self.submitted_bytes + bytes_of(event) > MOST_KEPT_BYTES
             if full or len(self.submitted) >= MOST_SUBMITTED:
                 effects.append(Report(event, topic, "too many events are on their way already"))
                 continue
             self.submitted[topic, event.id] = Submission(event, self.settings.tries, now)
-            self.submitted_bytes += len(event.payload)
+            self.submitted_bytes += bytes_of(event)
             effects += self._hand_in(topic, event, now)
         return effects
 
@@ -139,7 +139,7 @@ class Events:
         """It need not be handed in any more."""
         submission = self.submitted.pop((topic, event), None)
         if submission is not None:
-            self.submitted_bytes -= len(submission.event.payload)
+            self.submitted_bytes -= bytes_of(submission.event)
         return submission
 
     def _hand_in(self, topic: int, event: Event, now: float) -> list[Effect]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ropewalk.protocols.contract import Event
+from ropewalk.protocols.contract import Event, bytes_of
 from ropewalk.protocols.trees.settings import MOST_KEPT, MOST_KEPT_BYTES
 
 Key = TypeVar("Key")
@@ -44,7 +44,7 @@ class Shelf(Generic[Key]):
         """Keep one more, as the youngest; what has to go for it, also what was there under the same key."""
         gone = [self._pop(key)]
         self.by_key[key] = held
-        self.bytes += len(held.event.payload)
+        self.bytes += bytes_of(held.event)
         while self.bytes > MOST_KEPT_BYTES or len(self.by_key) > MOST_KEPT:
             gone.append(self._pop(next(iter(self.by_key))))
         return [event for event in gone if event is not None]
@@ -58,5 +58,5 @@ class Shelf(Generic[Key]):
         held = self.by_key.pop(key, None)
         if held is None:
             return None
-        self.bytes -= len(held.event.payload)
+        self.bytes -= bytes_of(held.event)
         return held.event

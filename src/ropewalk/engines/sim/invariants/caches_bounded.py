@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ropewalk.engines.sim.invariants.contract import Invariant, Moment
 from ropewalk.protocols.baselines.flood import Flood
-from ropewalk.protocols.contract import Contact, TimerFired
+from ropewalk.protocols.contract import Contact, TimerFired, bytes_of
 from ropewalk.protocols.dissemination import settings as bounds
 from ropewalk.protocols.dissemination.injection import Injections
 from ropewalk.protocols.dissemination.node import Node as Events
@@ -57,7 +57,7 @@ def _is_tidying(moment: Moment) -> bool:
 def of_events(events: Events) -> Iterator[Count]:
     """What is kept of events."""
     yield "events kept", len(events.kept), bounds.MOST_KEPT
-    size = sum(len(kept.event.payload) for kept in events.kept.values())
+    size = sum(bytes_of(kept.event) for kept in events.kept.values())
     yield "bytes of events kept", max(size, events.kept_bytes), bounds.MOST_KEPT_BYTES
     yield "ids seen", len(events.seen), bounds.MOST_SEEN
     yield "events wanted", len(events.asking.wanted), bounds.MOST_WANTED

@@ -43,7 +43,7 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
-from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
+from ropewalk.protocols.dissemination.settings import MOST_CROSSED, MOST_PAYLOAD, MOST_TOPICS
 from ropewalk.seeds import chance, unit
 
 TIDIED = 15  # go: heartbeats from one look at what is out of date to the next
@@ -192,7 +192,8 @@ class Node:
     def _spread(self, event: Event, topic: int, hops: int, to: dict[int, Contact], now: float) -> list[Effect]:
         self.seen.add((topic, event.id), now)
         self.cache.put(topic, event, hops)
-        return [Send(contact, Publication(event, topic, hops + 1)) for contact in to.values()]
+        further = min(hops + 1, MOST_CROSSED)
+        return [Send(contact, Publication(event, topic, further)) for contact in to.values()]
 
     # Control
 
@@ -260,4 +261,4 @@ def _said(drafts: Drafts) -> list[Effect]:
 
 
 def _on_demand(topic: int, kept: Kept) -> Publication:
-    return Publication(kept.event, topic, kept.hops + 1)
+    return Publication(kept.event, topic, min(kept.hops + 1, MOST_CROSSED))

@@ -10,7 +10,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from waiting import wait_until
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 ROPEWALK = [sys.executable, "-m", "ropewalk"]
+LARGE = "".join("x" * 60_000 + "\n" for _ in range(8))  # more than a pipe holds
 
 
 class Running:
@@ -106,69 +107,49 @@ def test_a_line_that_never_ends_is_too_large(running) -> None:
     assert "line 1: an event of" in publisher.err.read_text()
 
 
-def test_how_many_events_were_dropped_is_said(running) -> None:
-    reader, writer = os.pipe()  # nobody reads it
-    err = running.folder / "err"
+@contextmanager
+def unread(folder: Path, *words: str) -> Iterator[tuple["subprocess.Popen[bytes]", int, Path]]:
+    """`subscribe`, eight large events that it has to write, and the other end of the pipe into which it does, from which nobody reads."""
+    reader, writer = os.pipe()
+    err = folder / "err"
     with err.open("wb") as said:
-        words = [*ROPEWALK, "subscribe", "news", "--when-full", "drop-oldest", "--buffer", "1"]
-        subscriber = subprocess.Popen(words, stdout=writer, stderr=said)
+        subscriber = subprocess.Popen([*ROPEWALK, "subscribe", "news", *words], stdout=writer, stderr=said)
+    os.close(writer)
     try:
         assert wait_until(lambda: "; Ctrl-C to leave." in err.read_text())
         there = err.read_text().rpartition(" at ")[2].partition(";")[0]
-        lines = "".join("x" * 60_000 + "\n" for _ in range(8))
-        assert ropewalk("publish", "news", "--bootstrap", there, said=lines).returncode == 0
+        assert ropewalk("publish", "news", "--bootstrap", there, said=LARGE).returncode == 0
+        yield subscriber, reader, err
+    finally:
+        subscriber.kill()
+        subscriber.wait()
+        os.close(reader)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--when-full", "drop-oldest", "--buffer", "1"], r"(\d+) events?, (\d+) dropped, (\d+) not written; left"),
+        ([], r"(\d+) events?, (\d+) not written; left"),
+    ],
+)
+def test_what_was_dropped_and_what_could_not_be_written_is_said(tmp_path: Path, words: list[str], said: str) -> None:
+    with unread(tmp_path, *words) as (subscriber, _, err):
         subscriber.send_signal(signal.SIGTERM)
-        assert subscriber.wait(20) == 0
-        found = re.search(r"(\d+) events?, (\d+) dropped, (\d+) not written; left", err.read_text())
+        assert subscriber.wait(30) == 0
+        found = re.search(said, err.read_text())
         assert found is not None, err.read_text()
         assert sum(map(int, found.groups())) == 8
         assert int(found[2]) > 0
-    finally:
-        subscriber.kill()
-        os.close(reader)
-        os.close(writer)
 
 
-def test_what_had_come_and_could_not_be_written_is_said(running) -> None:
-    reader, writer = os.pipe()  # nobody reads it, for a while
-    err = running.folder / "err"
-    with err.open("wb") as said:
-        subscriber = subprocess.Popen([*ROPEWALK, "subscribe", "news"], stdout=writer, stderr=said)
-    os.close(writer)
-    try:
-        assert wait_until(lambda: "; Ctrl-C to leave." in err.read_text())
-        there = err.read_text().rpartition(" at ")[2].partition(";")[0]
-        lines = "".join("x" * 60_000 + "\n" for _ in range(8))
-        assert ropewalk("publish", "news", "--bootstrap", there, said=lines).returncode == 0
+def test_what_has_come_is_written_before_it_leaves(tmp_path: Path) -> None:
+    with unread(tmp_path) as (subscriber, reader, err):
         subscriber.send_signal(signal.SIGTERM)
+        with os.fdopen(os.dup(reader), "rb") as out:
+            assert len(out.read()) == len(LARGE)
         assert subscriber.wait(30) == 0
-        found = re.search(r"(\d+) events?, (\d+) not written; left", err.read_text())
-        assert found is not None, err.read_text()
-        assert int(found[1]) + int(found[2]) == 8
-        assert int(found[2]) > 0
-    finally:
-        subscriber.kill()
-        os.close(reader)
-
-
-def test_what_has_come_is_written_before_it_leaves(running) -> None:
-    reader, writer = os.pipe()
-    err = running.folder / "err"
-    with err.open("wb") as said:
-        subscriber = subprocess.Popen([*ROPEWALK, "subscribe", "news"], stdout=writer, stderr=said)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as out:
-        try:
-            assert wait_until(lambda: "; Ctrl-C to leave." in err.read_text())
-            there = err.read_text().rpartition(" at ")[2].partition(";")[0]
-            lines = "".join("x" * 60_000 + "\n" for _ in range(8))
-            assert ropewalk("publish", "news", "--bootstrap", there, said=lines).returncode == 0
-            subscriber.send_signal(signal.SIGTERM)
-            assert len(out.read()) == len(lines)
-            assert subscriber.wait(30) == 0
-            assert "8 events; left." in err.read_text()
-        finally:
-            subscriber.kill()
+        assert "8 events; left." in err.read_text()
 
 
 def test_a_message_is_published_as_the_bytes_that_were_typed(running) -> None:

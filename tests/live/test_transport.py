@@ -607,7 +607,8 @@ def test_what_is_no_address_is_said(address: str, tmp_path: Path) -> None:
 
 
 @alive
-async def test_who_answers_no_call_holds_up_nobody_who_does() -> None:
+async def test_who_answers_no_call_holds_up_nobody_who_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.calls.UNANSWERED", 2 * LONG)
     async with stations(2, heartbeat=30.0) as (a, b):
         with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:  # the system answers, and nobody else does
             address = f"127.0.0.1:{silent.getsockname()[1]}"

@@ -1,6 +1,7 @@
 """Events that are signed, and events that somebody objects to."""
 
 import asyncio
+import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
@@ -272,6 +273,23 @@ async def test_an_event_that_cannot_be_judged_is_counted_with_its_copies_and_in_
     assert not let_in
     assert not before._at_work
     assert not before._work_bytes
+
+
+@alive
+async def test_a_node_that_stood_still_does_not_take_a_reader_for_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.readers.ROOM", 0.3)
+    monkeypatch.setattr("ropewalk.engines.live.readers.STOOD_STILL", 0.1)
+    async with Node() as node:
+        events = node.subscribe("news", buffer=1)
+        await node.publish(b"1", ["news"])
+        waiting = asyncio.ensure_future(node.publish(b"2", ["news"]))
+        for _ in range(10):
+            await asyncio.sleep(0)  # it has begun to wait
+        time.sleep(1.0)  # noqa: ASYNC251  the loop stands still
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        assert [event.payload for event in await read(events, 2)] == [b"1", b"2"]
+        await waiting
 
 
 @alive

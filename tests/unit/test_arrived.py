@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.engines.live.arrived import EVENT_BYTES, Arrived, size_of
+from ropewalk.engines.live.arrived import EVENT_BYTES, TOPIC_BYTES, Arrived, size_of
 from ropewalk.engines.live.envelope import name_of
 from ropewalk.protocols.contract import Event, bytes_by_name
 
@@ -33,6 +33,6 @@ def test_everything_is_read_once_in_the_order_in_which_it_came(
             event, place, payload = expected.pop(0)
             assert (read.id, read.payload) == (name_of(event.id, place), payload)
         assert arrived.count == len(expected)
-        taken = [len(payload) + EVENT_BYTES + bytes_by_name(event) for event, _, payload in expected]
+        taken = [len(payload) + EVENT_BYTES + TOPIC_BYTES + bytes_by_name(event) for event, _, payload in expected]
         assert arrived.bytes == sum(taken)
     assert [arrived.next().payload for _ in expected] == [payload for *_, payload in expected]

@@ -15,7 +15,7 @@ STEPS = st.lists(st.tuples(LATE, st.integers(0, 8), st.integers(0, 8)), max_size
 @given(STEPS)
 def test_no_more_begin_than_are_allowed_and_all_have_their_turn(steps: list[tuple[float, int, int]]) -> None:
     async def played() -> None:
-        turns = Turns(MOST)
+        turns = Turns(MOST, MOST)
         done, begun, ended = asyncio.Event(), list[int](), list[int]()
         tasks: list[asyncio.Task[None]] = []
 
@@ -46,7 +46,7 @@ def test_no_more_begin_than_are_allowed_and_all_have_their_turn(steps: list[tupl
 
 
 def test_who_is_behind_begins_half_as_much_and_one_more_whenever_it_is_not() -> None:
-    turns = Turns(MOST)
+    turns = Turns(MOST, MOST)
     assert turns.allowed == AT_FIRST
     for _ in range(2 * MOST):
         turns.look(0.0, 0.0)
@@ -61,7 +61,7 @@ def test_who_is_behind_begins_half_as_much_and_one_more_whenever_it_is_not() -> 
 
 
 def test_it_is_known_since_when_a_node_was_behind() -> None:
-    turns = Turns(MOST)
+    turns = Turns(MOST, MOST)
     assert not turns.was_behind(0.0)
     turns.look(2 * BEHIND, 10.0)
     turns.look(0.0, 11.0)
@@ -79,7 +79,7 @@ def test_who_takes_long_holds_up_nobody_unless_the_node_is_behind_itself(monkeyp
     monkeypatch.setattr("ropewalk.engines.live.turns.PASSED_ON", 0.01)
 
     async def played() -> None:
-        turns, begun = Turns(1), list[str]()
+        turns, begun = Turns(1, 2), list[str]()
 
         async def one(name: str, ends: asyncio.Event) -> None:
             async with turns.taken():
@@ -87,12 +87,14 @@ def test_who_takes_long_holds_up_nobody_unless_the_node_is_behind_itself(monkeyp
                 await ends.wait()
 
         loop, never, last = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
-        turns.look(2 * BEHIND, loop.time() + 0.2)  # it is behind for a while from now on, and then no more
+        turns.look(2 * BEHIND, loop.time() + 1000.0)  # it is behind until it is said that it is not
         silent = [asyncio.create_task(one(name, never)) for name in ("a", "b")]
         await _until(lambda: begun == ["a"])
-        assert turns.was_behind(loop.time())
+        for _ in range(10):
+            await asyncio.sleep(0.01)
+        assert begun == ["a"]
+        turns._behind_at = float("-inf")
         await _until(lambda: begun == ["a", "b"])
-        assert not turns.was_behind(loop.time())
         honest = asyncio.create_task(one("c", last))
         await _until(lambda: begun == ["a", "b", "c"])
         last.set()
@@ -100,6 +102,32 @@ def test_who_takes_long_holds_up_nobody_unless_the_node_is_behind_itself(monkeyp
         for task in silent:
             task.cancel()
         await asyncio.gather(*silent, return_exceptions=True)
-        assert turns.under_way == 0
+        assert turns.under_way == turns.passed_on == 0
+
+    asyncio.run(played())
+
+
+def test_no_more_turns_are_passed_on_at_a_time_than_may_be(monkeypatch) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.turns.PASSED_ON", 0.01)
+
+    async def played() -> None:
+        turns, begun = Turns(1, 2), list[int]()
+
+        async def one(number: int) -> None:
+            async with turns.taken():
+                begun.append(number)
+                await asyncio.Event().wait()
+
+        silent = [asyncio.create_task(one(number)) for number in range(5)]
+        await _until(lambda: len(begun) == 3)
+        for _ in range(10):
+            await asyncio.sleep(0.01)
+        assert (begun, turns.passed_on, turns.under_way) == ([0, 1, 2], 2, 1)
+        silent[0].cancel()
+        await _until(lambda: begun == [0, 1, 2, 3])
+        for task in silent:
+            task.cancel()
+        await asyncio.gather(*silent, return_exceptions=True)
+        assert turns.under_way == turns.passed_on == 0
 
     asyncio.run(played())

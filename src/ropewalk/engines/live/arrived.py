@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ropewalk.engines.live.envelope import Said, is_signed, name_of
 from ropewalk.protocols import contract
 
-EVENT_BYTES = 256  # ours: what an event takes besides its payload
+EVENT_BYTES, TOPIC_BYTES = 256, 40  # ours: what an event takes besides its payload, and each of its topics
 
 
 class Event:
@@ -122,4 +122,5 @@ def size_of(event: contract.Event, said: Said) -> int:
 
 def _besides(event: contract.Event) -> int:
     """What each of them takes besides its payload."""
-    return EVENT_BYTES + contract.bytes_by_name(event) if event.content else EVENT_BYTES
+    besides = EVENT_BYTES + TOPIC_BYTES * len(event.topics)
+    return besides + contract.bytes_by_name(event) if event.content else besides

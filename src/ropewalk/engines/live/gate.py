@@ -249,11 +249,11 @@ class Gate:
 
 
 async def _elsewhere(is_genuine: Callable[[Event], bool], event: Event) -> bool:
-    return await asyncio.get_running_loop().run_in_executor(_threads(), is_genuine, event)
+    return await asyncio.get_running_loop().run_in_executor(_threads(os.getpid()), is_genuine, event)
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
+def _threads(_process: int) -> ThreadPoolExecutor:
     """For signatures alone: in those of the loop names of hosts are looked up, which somebody else may have take long."""
     return ThreadPoolExecutor(os.cpu_count(), "ropewalk signatures")
 

@@ -36,7 +36,7 @@ from ropewalk.engines.live.lookout import Lookout
 from ropewalk.engines.live.pace import PassedOver
 from ropewalk.engines.live.sockets import AT_ONCE
 from ropewalk.engines.live.turns import Turns
-from ropewalk.engines.live.wire import Codec, WireError
+from ropewalk.engines.live.wire import Codec, TooLongError, WireError
 from ropewalk.errors import RopewalkError
 from ropewalk.protocols.contract import Cause, Contact, Message
 from ropewalk.protocols.rates import Bucket
@@ -44,6 +44,7 @@ from ropewalk.protocols.rates import Bucket
 MOST_CALLING = (
     16  # ours: calls at a time, the others wait for their turn: handshakes are dear, and a crowd of them times out
 )
+MOST_SILENT = 64  # ours: calls besides to who does not answer, as many as are under way on the word of others; a sixteenth of the descriptors, if fewer
 CROSSED = 0.5  # ours, seconds: how long somebody whose call has crossed ours may take to hang up
 MOST_COUNTED = 4096  # ours: pairs of node and topic whose lost events are counted apart
 # why somebody was turned away or cut off, besides what `limits` and `door` say
@@ -86,7 +87,8 @@ class Transport:
         self.caught_up: Callable[[Connection], None] = lambda _: None  # it does again, or is gone
         self.gone: Callable[[Connection], None] = lambda _: None  # nothing is to be read or sent there any more
         self.limits = Limits((bounds or Bounds()).fitting(descriptors()))
-        self._calling = Turns(MOST_CALLING)
+        allowed = descriptors()
+        self._calling = Turns(MOST_CALLING, int(min(MOST_SILENT, allowed // 16)))
         self._pace = Bucket(CALLS, asyncio.get_running_loop().time())  # of calls
         self._door: Door | None = None
         self._closed = False
@@ -136,9 +138,11 @@ class Transport:
             return
         try:
             sent = connection.send(message)
-        except WireError as error:  # what others had to say and is passed on with more can be too much
-            log.debug("not sent to %x: %s", contact.id, error)
+        except TooLongError:  # what others had to say, passed on with more, can be too much
             self.limits.count(NOT_SENT)
+            return
+        except WireError:
+            log.exception("not sent")  # ours to have kept the rules
             return
         if not sent:
             key = (contact.id, message.topics[0])

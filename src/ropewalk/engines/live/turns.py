@@ -19,9 +19,10 @@ PASSED_ON = 0.5  # ours, seconds: after which a turn is the next one's; some wid
 class Turns:
     """So many at a time, the others wait: `async with turns.taken()`."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, silent: int) -> None:
         self.most, self.allowed = most, min(AT_FIRST, most)
-        self.under_way = 0
+        self.under_way = self.passed_on = 0
+        self.silent = silent  # turns at a time that may be passed on
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._behind_at = float("-inf")  # when this node was last found to be
 
@@ -55,6 +56,8 @@ class Turns:
             if turn.passing_on is not None:
                 turn.passing_on.cancel()
                 self._end()
+            else:
+                self.passed_on -= 1
 
     def _watch(self, turn: "_Turn") -> None:
         loop = asyncio.get_running_loop()
@@ -62,10 +65,11 @@ class Turns:
 
     def _pass_on(self, turn: "_Turn", due: float) -> None:
         now = asyncio.get_running_loop().time()
-        if self.notice(now - due, now) or self.was_behind(now - PASSED_ON):
-            self._watch(turn)  # it may be this node that is slow
+        if self.notice(now - due, now) or self.was_behind(now - PASSED_ON) or self.passed_on >= self.silent:
+            self._watch(turn)  # it may be this node that is slow, or there are too many
         else:
             turn.passing_on = None
+            self.passed_on += 1
             self._end()
 
     async def _come(self) -> None:

@@ -60,6 +60,10 @@ class WireError(RunError):
     """Bytes that nobody who keeps the rules sends."""
 
 
+class TooLongError(WireError):
+    """A message of this node's own that nobody would take."""
+
+
 class Bounded(Contact):
     """A contact, as much of it as may be on the wire."""
 
@@ -165,7 +169,7 @@ class Codec:
         except (OverflowError, TypeError) as error:
             raise WireError(f"a message of kind {message.kind} cannot be written: {error}.") from None
         if len(body) > shape.most:
-            raise WireError(f"a message of kind {message.kind} has {len(body)} bytes, but may have {shape.most}.")
+            raise TooLongError(f"a message of kind {message.kind} has {len(body)} bytes, but may have {shape.most}.")
         return shape.number, body
 
     def decode(self, number: int, body: bytes, topics: Topics) -> Any | None:

@@ -11,7 +11,7 @@ changes no tree; a tree is mended when `misses` in a row had to be asked for.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from heapq import nsmallest
 
@@ -176,17 +176,19 @@ class Node:
         """
         for event in [event for event, kept in self.kept.items() if kept.at <= now - self.settings.keep]:
             self._drop(event)
-        for event in [event for event, at in self.seen.items() if at <= now - self.settings.seen]:
-            del self.seen[event]
+        while self.seen and next(iter(self.seen.values())) <= now - self.settings.seen:
+            self.seen.popitem(last=False)
         self.trees.tidy(now - self.settings.retry)
         self.caught_up = {node: at for node, at in self.caught_up.items() if at > now - self.settings.retry}
         offers: Offers = {}
+        around = _ByTopics(self._around)
         for event, kept in self.kept.items():
-            around = self._around(kept.event)
-            kept.shown = {node: None for node in kept.shown if node in around}
+            near, shown = around[kept.event.topics], kept.shown
+            if not shown.keys() <= near.keys():
+                shown = kept.shown = {node: None for node in shown if node in near}
             kept.answers = None  # whoever asked too often for a while may ask again
-            if event not in self.pending:
-                offer(offers, event, {node: near for node, near in around.items() if node not in kept.shown})
+            if len(shown) < len(near) and event not in self.pending:  # else all have it, as mostly
+                offer(offers, event, {node: each for node, each in near.items() if node not in shown})
         self.turn, self.unanswered = self.turn + 1, offers
         return [*told(offers, answer=True), SetTimer(self.settings.retry, Remind(self.turn, 0))] if offers else []
 
@@ -198,7 +200,9 @@ class Node:
         for node, (contact, offered) in self.unanswered.items():
             for event, _ in offered:
                 kept = self.kept.get(event)
-                near = self._around(kept.event).get(node) if kept is not None and node not in kept.shown else None
+                near = (
+                    self._around(kept.event.topics).get(node) if kept is not None and node not in kept.shown else None
+                )
                 if near is not None:
                     offers.setdefault(node, (contact, []))[1].append((event, tuple(near[1])))
         self.unanswered = offers
@@ -219,7 +223,7 @@ class Node:
         """Before this node goes: hand on what nobody has shown to have, to some each."""
         effects: list[Effect] = []
         for kept in self.kept.values():
-            around = self._around(kept.event) if not kept.shown else {}
+            around = self._around(kept.event.topics) if not kept.shown else {}
             for contact, topics in list(around.values())[: self.settings.lazy]:
                 effects.append(Send(contact, passed_on(kept, topics, now, asked=True)))
         return effects
@@ -312,19 +316,17 @@ class Node:
         """Tell neighbours what came. All, if it had to be asked for: then others may miss it, too. Else some, by chance."""
         offers: Offers = {}
         only_here: Offers = {}  # nobody else has it: it comes from here, or not at all
-        near: dict[tuple[int, ...], Around] = {}  # by topics: events that come together are on the same
+        around = _ByTopics(self._around)
         for event in self.pending:
             kept = self.kept[event]
-            around = near.get(kept.event.topics)
-            if around is None:
-                around = near[kept.event.topics] = self._around(kept.event)
-            others = [node for node in around if node not in kept.shown and node not in kept.sent]
+            near = around[kept.event.topics]
+            others = [node for node in near if node not in kept.shown and node not in kept.sent]
             if not others:
                 continue
             if kept.pushed and (kept.shown or kept.sent):  # there is a tree
                 others = nsmallest(self.settings.lazy, others, key=lambda node: weight(event, node))
             somewhere = kept.shown or kept.sent
-            offer(offers if somewhere else only_here, event, {node: around[node] for node in others})
+            offer(offers if somewhere else only_here, event, {node: near[node] for node in others})
         self.pending.clear()
         return told(offers) + told(only_here, alone=True)
 
@@ -369,7 +371,7 @@ class Node:
         effects = self._catch_up(sender, grafted, ids, now) if grafted else []
         for event in ids:
             kept = self.kept.get(event)
-            around = self._around(kept.event).get(sender.id) if kept is not None else None
+            around = self._around(kept.event.topics).get(sender.id) if kept is not None else None
             answers = kept.answers or {} if kept is not None else {}
             if kept is None or around is None or answers.get(sender.id, 0) >= self.settings.tries:
                 continue  # not for it, or it has had its share
@@ -405,10 +407,10 @@ class Node:
 
     # Memory
 
-    def _around(self, event: Event) -> Around:
-        """All with whom an event could be exchanged, and on which of its topics."""
+    def _around(self, topics: tuple[int, ...]) -> Around:
+        """All with whom an event on these could be exchanged, and on which of them."""
         found: Around = {}
-        for topic in event.topics:
+        for topic in topics:
             for node, contact in (self.neighbours(topic) or {}).items():
                 found.setdefault(node, (contact, []))[1].append(topic)
         return found
@@ -444,3 +446,15 @@ class Node:
     def _drop(self, event: int) -> None:
         self.kept_bytes -= bytes_of(self.kept.pop(event).event)
         self.pending.pop(event, None)
+
+
+class _ByTopics(dict[tuple[int, ...], Around]):
+    """Who is around, found once for all events on the same topics, as those are that come together. To be read only."""
+
+    def __init__(self, find: Callable[[tuple[int, ...]], Around]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, topics: tuple[int, ...]) -> Around:
+        found = self[topics] = self._find(topics)
+        return found

@@ -38,14 +38,23 @@ class Neighbours:
 
     # Better ones come, worse ones go
 
-    def consider(self, following: Following, candidates: frozenset[Contact], now: float) -> tuple[list[Effect], bool]:
-        """StaN, Algorithm 2, line 16: the best of view and candidates; whether there is anybody new among them."""
+    def consider(
+        self, following: Following, candidates: frozenset[Contact], now: float, *, named: bool = False
+    ) -> tuple[list[Effect], bool]:
+        """StaN, Algorithm 2, line 16: the best of view and candidates; whether there is anybody new among them.
+
+        Who is `named` by others is not called at any price.
+        """
         effects: list[Effect] = []
         newcomers = following.overlay.view.newcomers(following.believed(candidates, now))
-        named = self.settings.schedule == "timed"  # by others; where rounds are conducted everybody is there
         for contact in newcomers:
-            effects += self._take_in(following, contact, now, named=named)
+            if not named or self._may_seek(contact, now):
+                effects += self._take_in(following, contact, now)
         return effects, bool(newcomers)
+
+    def _may_seek(self, contact: Contact, now: float) -> bool:
+        """Whether somebody whom others have named may be called. Where rounds are conducted everybody is there."""
+        return self.settings.schedule != "timed" or self.links.may_seek(contact.id, now)
 
     def let_all_go(self, following: Following, now: float) -> list[Effect]:
         """Hold nobody on a topic any more, and be held by nobody."""
@@ -59,15 +68,13 @@ class Neighbours:
             self._await_no_more(following, node)
         return effects
 
-    def _take_in(self, following: Following, contact: Contact, now: float, *, named: bool = False) -> list[Effect]:
-        """Make somebody a neighbour: now if there is a link, else when there is. Who is `named` by others is not called at any price."""
+    def _take_in(self, following: Following, contact: Contact, now: float) -> list[Effect]:
+        """Make somebody a neighbour: now if there is a link, else when there is."""
         overlay = following.overlay
         if not self.links.is_up(contact.id):
             if len(overlay.coming) >= MOST_NEIGHBOURS:
                 self.links.reached.note("neighbours on their way")
                 return []
-            if named and not self.links.may_seek(contact.id, now):
-                return []  # it will be named again
             overlay.coming[contact.id] = None
             self.awaited.setdefault(contact.id, {})[overlay.topic] = None
             return self.links.seek(contact, now)
@@ -243,7 +250,7 @@ class Neighbours:
         """Have a topic's manager take an input in, and grant what it asks for."""
         following = self.topics.get(topic)
         effects: list[Effect] = []
-        named = isinstance(event, Received) and self.settings.schedule == "timed"
+        named = isinstance(event, Received)
         for answer in following.manager.handle(event, now) if following is not None else ():
             effects += self._grant(topic, answer, now, named=named)
         return effects
@@ -258,7 +265,7 @@ class Neighbours:
             case Forget(node):
                 return self._forget(following, node, now)
             case Offer(contacts):
-                return self.consider(following, frozenset(contacts), now)[0]
+                return self.consider(following, frozenset(contacts), now, named=named)[0]
             case Explore(contact):
                 following.explore = contact
                 return []
@@ -272,11 +279,13 @@ class Neighbours:
         return self._grow(self.topics[topic], contact, now)
 
     def _grow(self, following: Following, contact: Contact, now: float, *, named: bool = False) -> list[Effect]:
+        if named and not self._may_seek(contact, now):
+            return []
         view = following.overlay.view
         if view.size < (MOST_NEIGHBOURS if following.level.most is None else following.level.most):
             view.size += 1
         following.gone.pop(contact.id, None)
-        return [] if following.overlay.has(contact.id) else self._take_in(following, contact, now, named=named)
+        return [] if following.overlay.has(contact.id) else self._take_in(following, contact, now)
 
     def _shrink(self, following: Following, now: float) -> list[Effect]:
         view = following.overlay.view

@@ -121,7 +121,7 @@ class Walks:
             following.replied = True
             following.heard.append(reply.seen)
             return []
-        effects, changed = self.neighbours.consider(following, reply.seen, now)
+        effects, changed = self.neighbours.consider(following, reply.seen, now, named=True)
         self._pace(following, changed)
         return effects
 
@@ -142,7 +142,7 @@ class Walks:
         if self.lock_step:
             following.heard.append(contacts)
             return []
-        return self.neighbours.consider(following, contacts, now)[0]
+        return self.neighbours.consider(following, contacts, now, named=True)[0]
 
     def _pace(self, following: Following, changed: bool) -> None:
         """StaN 2.4: "progressively reduce the frequency as improvements become marginal"."""

@@ -10,7 +10,7 @@ import pytest
 
 from alive import Node, Options, alive, eventually, publish_apart, read
 from ropewalk.engines.live import subscriptions
-from ropewalk.engines.live.arrived import EVENT_BYTES
+from ropewalk.engines.live.arrived import EVENT_BYTES, TOPIC_BYTES
 from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.metrics import as_text
 from ropewalk.engines.live.options import LIVE_ON_RINGS
@@ -199,8 +199,8 @@ async def test_what_is_too_much_for_now_on_a_topic_that_is_followed_is_refused(
 
 @alive
 async def test_a_slow_reader_holds_up_nobody_and_misses_nothing_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscriptions, "MOST_WAITING_BYTES", 40 * (2 + EVENT_BYTES))
-    monkeypatch.setattr(subscriptions, "PRESSED_BYTES", 20 * (2 + EVENT_BYTES))
+    monkeypatch.setattr(subscriptions, "MOST_WAITING_BYTES", 40 * (2 + EVENT_BYTES + TOPIC_BYTES))
+    monkeypatch.setattr(subscriptions, "PRESSED_BYTES", 20 * (2 + EVENT_BYTES + TOPIC_BYTES))
     hundred = [b"%02d" % number for number in range(100)]
     async with AsyncExitStack() as stack:
         nodes = await network(stack, 5, "scribe")

@@ -41,7 +41,7 @@ MUTANTS = [
     Mutant(dissemination.Node, "knows", "event in self.seen or event in self.kept", "False", "at most once"),
     Mutant(dissemination.Node, "_pushed", "if not self.knows(event.id):", "if True:", "at most once"),
     Mutant(dissemination.Node, "inject", "self.knows(inject.event.id) or", "", "at most once"),
-    Mutant(dissemination.Node, "_around", "in event.topics:", "in event.topics[:1]:", "everybody gets it"),
+    Mutant(dissemination.Node, "_around", "in topics:", "in topics[:1]:", "everybody gets it"),
     Mutant(Asking, "_want", "return [SetTimer(patience, Ask(event, 0))]", "return []", "everybody gets it"),
     Mutant(Asking, "_ask", "tuple(grafted))), again]", "tuple(grafted)))]", "everybody gets it"),
     Mutant(dissemination.Node, "_spread", "passed_on(kept, topics,", "passed_on(kept, event.topics,", "no disclosure"),
@@ -80,8 +80,8 @@ MUTANTS = [
     Mutant(
         dissemination.Node,
         "tidy",
-        "for node in kept.shown if node in around",
-        "for node in kept.shown",
+        "for node in shown if node in near",
+        "for node in shown",
         "caches bounded",
     ),
     # injection

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from secrets import token_bytes
 from struct import unpack
 
+from ropewalk.engines.live.arrived import TOPIC_BYTES
 from ropewalk.engines.live.envelope import MOST_TOGETHER, SIGNED_IDS, TOGETHER_BYTES, Said, parcel, sealed, signed
 from ropewalk.engines.live.identity import Identity
 from ropewalk.errors import RunError
@@ -50,8 +51,9 @@ class Outgoing:
 
     @property
     def waiting(self) -> tuple[int, int]:
-        """How much is yet to be said, and how many bytes of it."""
-        return len(self._together), self._bytes
+        """How much is yet to be said, and how many bytes of it, as they count where it waits to be read."""
+        count = len(self._together)
+        return count, self._bytes + TOPIC_BYTES * len(self._open.topics) * count
 
     def join(self, topics: tuple[int, ...], payload: bytes) -> tuple[int, int]:
         """Say something at the end of this turn of the loop, with what else is said on these topics: as which event, in which place."""

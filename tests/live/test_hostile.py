@@ -74,10 +74,14 @@ class Attacked:
         pages = int((about / "statm").read_text().split()[1])
         self.sizes.append((pages * os.sysconf("SC_PAGE_SIZE"), len(list((about / "fd").iterdir()))))
 
+    def metrics_text(self) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=20) as page:
+            text: str = page.read().decode()
+            return text
+
     def counted(self) -> dict[str, int]:
         """Who was turned away or cut off, by why."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=20) as page:
-            text = page.read().decode()
+        text = self.metrics_text()
         assert "ropewalk_failures_total 0" in text
         self.held_up = int(re.findall(r"ropewalk_held_up_total (\d+)", text)[0])
         found = re.findall(r'ropewalk_limited_total\{why="([^"]+)"\} (\d+)', text)
@@ -150,7 +154,13 @@ async def _besieged(folder: Path, count: int, *kinds: str) -> tuple[Attacked, di
         for _ in range(20):  # what is still on its way goes before
             sent[after := await publisher.publish(b"afterwards", [TOPIC])] = None
             await _until(lambda each=after: each in got)
-        await _until(lambda: sent.keys() <= got.keys())
+        try:
+            await _until(lambda: sent.keys() <= got.keys())
+        except TimeoutError:
+            missing = [place for place, each in enumerate(sent) if each not in got]
+            ends = (publisher.transport.endings, reader.transport.endings, events.dropped, reader.gate.counts)
+            text = await asyncio.to_thread(node.metrics_text)
+            pytest.fail(f"{len(missing)} of {len(sent)} are missing ({missing[:20]}); {ends}; {await attack}\n{text}")
         reading.cancel()
         node.measure()
         counted = await asyncio.to_thread(node.counted)

@@ -17,7 +17,7 @@ from alive import LONG, alive, eventually
 from ropewalk.engines.live import transport
 from ropewalk.engines.live.addresses import place
 from ropewalk.engines.live.calls import Call
-from ropewalk.engines.live.connection import Connection
+from ropewalk.engines.live.connection import A_TURN, Connection
 from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.frames import MORE, PIECE, PIECE_BYTES, _piece_header, frame
 from ropewalk.engines.live.handshake import Terms
@@ -629,3 +629,23 @@ async def test_what_is_too_long_to_be_sent_is_counted() -> None:
         assert a.transport.limits.counts == {"too long to be sent": 1}
         a.transport.send(b.me, Announce(7))
         await eventually(lambda: (a.me.id, Announce(7)) in b.heard)
+
+
+@alive
+async def test_who_sends_without_end_is_read_from_in_turn_with_others() -> None:
+    """What has come over one link is not all read before anything else happens, however much the system has taken in."""
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        turn, turns, many = [0], list[int](), 400
+        b.transport.heard = lambda *_: turns.append(turn[0])
+
+        async def count() -> None:
+            while len(turns) < many:
+                turn[0] += 1
+                await asyncio.sleep(0)
+
+        for number in range(many):
+            a.transport.send(b.me, Push(Event(number, a.me.id, (7,), bytes(10_000)), (7,), 1, False))
+        await asyncio.wait_for(count(), LONG)
+        most = max(turns.count(each) for each in set(turns))
+        assert most * 10_000 < 2 * 4 * A_TURN

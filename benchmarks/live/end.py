@@ -7,7 +7,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from systems.catalogue import SYSTEMS
@@ -20,6 +20,7 @@ QUIET = 5.0  # seconds without another event, after which those that are missing
 LOOK = 0.002  # seconds from one look at what has come to the next: readers may be threads, which wake nobody
 TURN = 0.001  # seconds from one lot of events to the next, where a publisher must not be as fast as it can
 PROBES = 0.02  # seconds from one event that only asks for a way to the next
+GRAIN = 0.002  # seconds: how late the loop's own clock may be
 
 
 async def subscribe(system: System, told: dict[str, Any], talk: "Talk") -> None:
@@ -84,11 +85,11 @@ async def publish(system: System, told: dict[str, Any], talk: "Talk") -> None:
             elif asked["do"] == "stream":
                 made = payloads(asked["run"], asked["events"], asked["size"])
                 begun = time.monotonic()
-                await (_trickle(say, made, asked["a_second"]) if asked["a_second"] else say(made))
+                await _stream(say, made, asked["a_second"], alone=asked["alone"])
                 talk.say({"begun": begun, "seconds": time.monotonic() - begun})
                 continue
             else:
-                await _pace(say, stamped(asked["run"], asked["events"], asked["size"]), asked["a_second"])
+                await _pace(say, asked["run"], asked["events"], asked["size"], asked["a_second"])
             talk.say({})
 
 
@@ -96,6 +97,18 @@ async def _probe(say: Publish, run: int) -> None:
     while True:
         await say(payloads(run, 1, 100))
         await asyncio.sleep(PROBES)
+
+
+async def _stream(say: Publish, events: list[bytes], a_second: float, *, alone: bool) -> None:
+    """As fast as may be, or about so many a second; `alone`: each in a turn of the loop of its own, so that none has company."""
+
+    async def singly(some: Sequence[bytes]) -> None:
+        for event in some:
+            await say([event])
+            await asyncio.sleep(0)
+
+    handed = singly if alone else say
+    await (_trickle(handed, events, a_second) if a_second else handed(events))
 
 
 async def _trickle(say: Publish, events: list[bytes], a_second: float) -> None:
@@ -108,16 +121,14 @@ async def _trickle(say: Publish, events: list[bytes], a_second: float) -> None:
         await asyncio.sleep(TURN)
 
 
-async def _pace(say: Publish, events: Iterator[bytes], a_second: float) -> None:
-    """So many a second; each is made when it is due."""
+async def _pace(say: Publish, run: int, count: int, size: int, a_second: float) -> None:
+    """So many a second. Each counts from when it was due, if that is longer ago than the loop's clock can be late."""
     due = time.monotonic()
-    while True:
+    for number in range(count):
         await asyncio.sleep(max(0.0, due - time.monotonic()))
+        now = time.monotonic()
+        await say([stamped(run, number, size, now if now - due < GRAIN else due)])
         due += 1 / a_second
-        event = next(events, None)
-        if event is None:
-            return
-        await say([event])
 
 
 class Talk:

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -19,6 +20,16 @@ LONGER = 3  # times at the most that a run that was too short is made again
 SLOWER = 6  # times at the most that a publisher that loses events is told to be slower
 LESS = 0.5  # by which then
 MILLI = 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A run."""
+
+    size: int  # bytes of an event
+    most: int  # events
+    seconds: float  # about
+    alone: bool  # whether each is published in a turn of its own
 
 
 class FailedError(Exception):
@@ -92,35 +103,49 @@ class Pair:
         await self.publisher.ask("enough")
         await self.subscriber.ask("settle", seconds=seconds)
 
-    async def rate(self, size: int, most: int, seconds: float) -> dict[str, Any]:
-        """Deliveries a second, at the highest rate at which nothing is lost.
+    async def rate(self, wanted: Wanted) -> dict[str, Any]:
+        """Deliveries a second, at about the highest rate at which nothing is lost.
 
-        A short run as fast as the publisher is let says how many events take as long as they should. Where that loses some, the rate is
-        lowered until it does not: what was lost before is told as well.
+        As fast as the publisher is let. Where that loses some, half as fast until it does not, and then once three quarters of what was
+        too fast. What was lost on the way is told as well.
         """
-        least, a_second, tried = min(TRIED // self.readers, most), 0.0, []
-        found = await self._stream(size, least)
-        for _ in range(SLOWER):
-            for turn in range(
-                LONGER
-            ):  # once at least: the first run may have waited for what is only there from then on
-                if found["lost"] or (turn and (found["events"] >= most or found["seconds"] >= seconds / 2)):
-                    break
-                wanted = max(least, min(int(found["deliveries_per_s"] / self.readers * seconds), most))
-                found = await self._stream(size, wanted, a_second)
-            if not found["lost"]:
-                break
-            tried.append({name: found[name] for name in ("events", "lost", "published_per_s")})
-            a_second = LESS * (a_second or found["published_per_s"])
-            found = await self._stream(size, least, a_second)
-        return {**found, "paced_at": a_second or None, "lost_before": tried}
+        found, paced, tried = await self._long_enough(wanted, 0.0), 0.0, list[dict[str, Any]]()
+        while found["lost"] and len(tried) < SLOWER:
+            tried.append(_lossy(found))
+            paced = LESS * found["published_per_s"]
+            found = await self._long_enough(wanted, paced)
+        if tried and not found["lost"]:
+            faster = (1 + LESS) / 2 / LESS * paced
+            again = await self._long_enough(wanted, faster)
+            if again["lost"]:
+                tried.append(_lossy(again))
+            else:
+                found, paced = again, faster
+        return {**found, "paced_at": paced or None, "lost_before": tried}
 
-    async def _stream(self, size: int, events: int, a_second: float = 0.0) -> dict[str, Any]:
+    async def _long_enough(self, wanted: Wanted, a_second: float) -> dict[str, Any]:
+        """A run of about so many seconds, or one that was shorter and lost some.
+
+        A short one says how many events take so long. It does not count: it may have waited for what is only there from then on.
+        """
+        least = min(max(1, TRIED // self.readers), wanted.most)
+        found = await self._stream(wanted, least, a_second)
+        for _ in range(LONGER):
+            if found["lost"]:
+                break
+            events = max(least, min(int(found["deliveries_per_s"] / self.readers * wanted.seconds), wanted.most))
+            found = await self._stream(wanted, events, a_second)
+            if found["events"] >= wanted.most or found["seconds"] >= wanted.seconds / 2:
+                break
+        return found
+
+    async def _stream(self, wanted: Wanted, events: int, a_second: float) -> dict[str, Any]:
         """So many a second; 0: as fast as the publisher is let."""
         self.run += 1
         await self.subscriber.ask("begin", run=self.run, events=events, timed=False)
         self.subscriber.tell("outcome", timed=False)
-        said = await self.publisher.ask("stream", run=self.run, events=events, size=size, a_second=a_second)
+        told = {"events": events, "size": wanted.size, "a_second": a_second, "alone": wanted.alone}
+        said = await self.publisher.ask("stream", run=self.run, **told)
         found = await self.subscriber.answer()
         # from when publishing began: from first to last at the subscriber, what comes in one lot would take no time at all
         seconds = found["last"] - said["begun"]
@@ -144,6 +169,10 @@ class Pair:
         return {
             "events": events, "lost": found["lost"], "p50_ms": MILLI * cuts[49], "p99_ms": MILLI * cuts[98],
         }  # fmt: skip
+
+
+def _lossy(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: found[name] for name in ("events", "lost", "published_per_s")}
 
 
 @asynccontextmanager

@@ -1,19 +1,26 @@
-"""One publisher, one or twenty subscribers: systems take turns, several times over, and the best of each counts.
+"""One publisher, one or twenty subscribers: systems take turns, several times over, and the median of the turns counts.
 
-Other work on the machine makes single runs worthless: all repetitions are kept beside the best. Only runs without loss count.
+Other work on the machine makes single runs worthless: all are kept beside the median, and so is by how much they differ. A ratio to bare
+frames is that of the same turn. Only runs without loss count.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
-from ends import FailedError, paired
+from ends import FailedError, Wanted, paired
 from systems.contract import System
 
 SIZES = {"100 B": 100, "1 KB": 1000}
 A_SECOND = 200.0  # events, where latency is measured
+SAMPLED = 2.5  # times as long as for a rate: of 200 a second one in a hundred is soon nobody
 BASELINE = "bare"
 SETTLED = 3.0  # seconds for which connections stay as they are, where there are several
+LEAST_OF_BARE = 0.1  # of the rate of bare frames that nodes are to reach
+BEHIND = ("redis", "mosquitto")  # systems that nodes are to be ahead of
+OURS = "ropewalk"
+RATE, ALONE = "{} /s", "{}, each alone /s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,60 +35,91 @@ class Plan:
 async def measured(
     systems: Sequence[System], readers: int, plan: Plan, say: Callable[[str], None]
 ) -> dict[str, dict[str, Any]]:
-    """By system: what was found in each repetition, the best of it, and that as a ratio to bare frames."""
+    """By system: what was found in each turn, the median of these, and that of the ratios to bare frames."""
     missing = {system.name: why for system in systems if (why := system.missing())}
-    runs: dict[str, list[dict[str, Any]]] = {system.name: [] for system in systems}
+    turns: dict[str, list[dict[str, Any]]] = {system.name: [] for system in systems}
     for turn in range(1, plan.repeat + 1):
         for system in systems:
             if system.name in missing:
                 continue
             say(f"1 to {readers}, {turn} of {plan.repeat}: {system.name}")
             try:
-                runs[system.name].append(await _once(system, readers, plan))
-            except FailedError as error:
-                runs[system.name].append({"failed": str(error)})
+                turns[system.name].append(await _once(system, readers, plan))
+            except (FailedError, OSError) as error:
+                turns[system.name].append({"failed": str(error)})
     found: dict[str, dict[str, Any]] = {
-        name: {"not measured": missing[name]} if name in missing else {"best": _best(each), "runs": each}
-        for name, each in runs.items()
+        system.name: {"tls": system.tls, "not measured": missing[system.name]}
+        if system.name in missing
+        else {"tls": system.tls, "runs": turns[system.name]}
+        for system in systems
     }
-    _compare(found)
-    for system in systems:
-        found[system.name]["tls"] = system.tls
+    compare(found)
     return found
 
 
 async def _once(system: System, readers: int, plan: Plan) -> dict[str, Any]:
     async with paired(system, readers) as pair:
         await pair.settle(0.2 if readers == 1 else SETTLED)
-        found: dict[str, Any] = {name: await pair.rate(size, plan.events, plan.seconds) for name, size in SIZES.items()}
+        found: dict[str, Any] = {}
         for name, size in SIZES.items():
-            found[name] |= {"latency": await pair.latency(size, A_SECOND, plan.seconds)}
+            together, alone = (Wanted(size, plan.events, plan.seconds, each) for each in (False, True))
+            found[name] = await pair.rate(together) | {"alone": await pair.rate(alone)}
+        for name, size in SIZES.items():
+            found[name] |= {"latency": await pair.latency(size, A_SECOND, SAMPLED * plan.seconds)}
         return found
 
 
-def _best(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The highest rates and lowest latencies of runs without loss, and how many connections a subscriber has."""
-    best: dict[str, Any] = {}
-    for size in SIZES:
-        rates = [run[size]["deliveries_per_s"] for run in runs if size in run and not run[size]["lost"]]
-        best[f"{size} deliveries/s"] = max(rates, default=None)
-        measured = [run[size]["latency"] for run in runs if size in run and not run[size]["latency"]["lost"]]
-        for cut in ("p50_ms", "p99_ms") if measured else ():
-            best[f"{size} {cut}"] = min(each[cut] for each in measured)
-    counted = [run[size]["connections"] for run in runs for size in SIZES if run.get(size, {}).get("connections")]
-    if counted and len(counted[-1]) > 1:
-        best["connections"] = sum(counted[-1]) / len(counted[-1])
-    return best
-
-
-def _compare(found: dict[str, dict[str, Any]]) -> None:
-    """Each rate as a share of what bare frames made, each time as a multiple."""
-    bare = found.get(BASELINE, {}).get("best")
+def compare(found: dict[str, dict[str, Any]]) -> None:
+    """Add what counts: by measure the median, the least and the most, and the same of the ratios to bare frames of the same turn."""
+    bare = [figures(run) for run in found.get(BASELINE, {}).get("runs", ())]
     for each in found.values():
-        best = each.get("best")
-        if bare and best:
-            each["of bare"] = {
-                name: value / bare[name]
-                for name, value in best.items()
-                if value and bare.get(name) and name != "connections"
-            }
+        if "runs" not in each:
+            continue
+        ours = [figures(run) for run in each["runs"]]
+        measures = list(dict.fromkeys(name for figure in ours for name in figure))
+        each["measures"] = {name: _spread([figure[name] for figure in ours if name in figure]) for name in measures}
+        ratios = {
+            name: [
+                figure[name] / other[name]
+                for figure, other in zip(ours, bare, strict=False)
+                if name in figure and name in other
+            ]
+            for name in measures
+        }
+        each["of bare"] = {name: _spread(values) for name, values in ratios.items() if values}
+        counted = [
+            run[size]["connections"] for run in each["runs"] for size in SIZES if run.get(size, {}).get("connections")
+        ]
+        if counted and len(counted[-1]) > 1:
+            each["connections"] = sum(counted[-1]) / len(counted[-1])
+
+
+def figures(run: dict[str, Any]) -> dict[str, float]:
+    """What one turn says, as far as nothing was lost."""
+    found: dict[str, float] = {}
+    for size in SIZES if "failed" not in run else ():
+        for name, rate in ((RATE, run[size]), (ALONE, run[size]["alone"])):
+            if not rate["lost"]:
+                found[name.format(size)] = rate["deliveries_per_s"]
+        if not run[size]["latency"]["lost"]:
+            found |= {f"{size} {cut}": run[size]["latency"][f"{cut}_ms"] for cut in ("p50", "p99")}
+    return found
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    return {"median": median(values), "least": min(values), "most": max(values)}
+
+
+def targets(found: dict[str, dict[str, Any]]) -> dict[str, float]:
+    """How nodes stand with what we set out to reach, as ratios: 1 and above is reached."""
+    ours = found.get(OURS, {})
+    reached: dict[str, float] = {}
+    for size in SIZES:
+        name = RATE.format(size)
+        if ratio := ours.get("of bare", {}).get(name):
+            reached[f"{size} / {LEAST_OF_BARE} of bare"] = ratio["median"] / LEAST_OF_BARE
+        for other in BEHIND:
+            theirs = found.get(other, {}).get("measures", {}).get(name)
+            if theirs and name in ours.get("measures", {}):
+                reached[f"{size} / {other}"] = ours["measures"][name]["median"] / theirs["median"]
+    return reached

@@ -20,7 +20,8 @@ from tally import HEAD
 
 from ropewalk.engines.live.loops import run as run_on_loop
 
-IDLE = 2.0  # seconds in which it is seen what doing nothing costs
+LOOK = 1.0  # seconds from one look at who is connected to the next
+IDLE = 2.0  # seconds in which it is seen what doing nothing costs, at the least
 QUIET = 15.0  # seconds without another delivery, after which those that are missing count as missed
 WHOLE = 120.0  # seconds in which every overlay hangs together
 MILLI, KIB = 1e3, 1024
@@ -161,24 +162,41 @@ async def main(told: dict[str, Any]) -> dict[str, Any]:
     started = time.perf_counter() - begun
     say(f"started after {started:.1f} s; {mean(network.connections()):.1f} connections a node")
     await asyncio.sleep(told["rounds"] * network.period)
-    begun, cpu = time.perf_counter(), time.process_time()
-    await asyncio.sleep(IDLE)
-    idle = (time.process_time() - cpu) / (time.perf_counter() - begun)
+    quiet = await _looked_at(network, max(IDLE, told["rounds"] * network.period), nodes)
     counted, links = network.connections(), network.links()
-    sockets, resident = _sockets() / nodes, (_resident() - before) / nodes
+    resident = _resident() - before
+    idle = quiet["idle_cpu_share"]
     one = await watch.publish(network, world.events(told["single"], 1), idle)
     triple = world.events(told["triple"], 3)
     three = await watch.publish(network, triple, idle)
     again = await watch.publish(network, world.again(triple), idle, UNHURRIED)
+    after = _resident() - before
     await network.close()
-    return {
-        "connections_mean": mean(counted), "connections_p99": quantiles(counted, n=100, method="inclusive")[98],
-        "sockets_mean": sockets, "linked_mean": mean(connections_of(links, nodes)),
+    return quiet | {
+        "connections_p99": quantiles(counted, n=100, method="inclusive")[98],
+        "linked_mean": mean(connections_of(links, nodes)),
         "links_per_topic": 2 * mean(len(links[topic]) / max(1, len(members)) for topic, members in enumerate(world.members)),
         "reach_after_crash": reach(world, links), "reach_after_hard_crash": reach(world, links, HARD),
-        "idle_cpu_share": idle, "lost_links": network.lost(),
-        "kib_per_node": resident / KIB, "start_s": started,
+        "lost_links": network.lost(),
+        "kib_per_node": resident / KIB / nodes, "kib_per_node_with_events": after / KIB / nodes, "start_s": started,
         "one_topic": one, "three_topics": three, "three_topics_unhurried": again,
+    }  # fmt: skip
+
+
+async def _looked_at(network: Network, seconds: float, nodes: int) -> dict[str, float]:
+    """Connections on average and at the most, by the network's own count and by the system's, and what doing nothing else costs.
+
+    Over as long as it settled: nodes call each other now and then, so one moment says little.
+    """
+    begun, cpu = time.perf_counter(), time.process_time()
+    counted, sockets = list[float](), list[float]()
+    while (passed := time.perf_counter() - begun) < seconds:
+        counted.append(mean(network.connections()))
+        sockets.append(_sockets() / nodes)
+        await asyncio.sleep(min(LOOK, seconds - passed))
+    return {
+        "connections_mean": mean(counted), "connections_most": max(counted), "sockets_mean": mean(sockets),
+        "idle_cpu_share": (time.process_time() - cpu) / (time.perf_counter() - begun),
     }  # fmt: skip
 
 

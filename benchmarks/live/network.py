@@ -24,6 +24,7 @@ MOST_DEGREE = 40
 PATIENCE = 900.0  # seconds: a network that has not ended by then never will
 USUAL = "ropewalk"
 FRAMES, FRAMES_OF_THREE = 1.2, 1.3  # what we set out to reach, at the most
+PARTS = ("one_topic", "three_topics", "three_topics_unhurried")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ async def networks(variants: list[str], size: Size, say: Callable[[str], None]) 
     for degree in sorted(equal | {DEGREE}):
         say(f"network: naive, degree {degree}")
         found[f"naive, degree {degree}"] = await _measured({"network": "naive", "degree": degree}, size)
-    return {"nodes": size.nodes, "rounds": size.rounds, "networks": found, "targets": _targets(whole)}
+    return {"nodes": size.nodes, "rounds": size.rounds, "networks": found}
 
 
 async def _measured(told: dict[str, Any], size: Size) -> dict[str, Any]:
@@ -81,26 +82,26 @@ def _equal(world: World, share: float, wanted: float) -> dict[str, Any]:
     """The smallest degree at which random overlays reach as many, and how many connections a node has there."""
     for degree in range(2, MOST_DEGREE + 1):
         graphs = [random_links(world, degree, seed) for seed in range(GRAPHS)]
-        found = median(reach(world, links, share, seed) for seed, links in enumerate(graphs))  # of one, as ours is
+        found = median(reach(world, links, share) for links in graphs)  # of one, as ours is
         if found >= wanted:
-            break
-    counted = mean(mean(connections_of(links, len(world.followed))) for links in graphs)
-    return {"degree": degree, "reach": found, "connections_mean": counted}
+            counted = mean(mean(connections_of(links, len(world.followed))) for links in graphs)
+            return {"degree": degree, "reach": found, "connections_mean": counted}
+    raise ValueError(f"no random overlay of degree {MOST_DEGREE} or less reaches {wanted}")
 
 
-def _targets(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """As ratios: below 1 is reached."""
+def targets(found: dict[str, Any]) -> dict[str, float]:
+    """How the usual nodes stand with what we set out to reach, as ratios: 1 and above is reached."""
+    each = found["networks"].get(USUAL, {})
+    if "one_topic" not in each:
+        return {}
+    held = each["connections_mean"]
     return {
-        name: {
-            "connections / naive of equal reach": each["connections_mean"]
-            / max(each["naive_of_equal_reach"]["connections_mean"], 1e-9),
-            f"connections / naive of equal reach after {HARD:.0%} crashed": each["connections_mean"]
-            / max(each["naive_of_equal_reach_after_hard_crash"]["connections_mean"], 1e-9),
-            f"frames per delivery / {FRAMES}": each["one_topic"]["frames_per_delivery"] / FRAMES,
-            f"frames per node of a three-topic event / {FRAMES_OF_THREE}": each["three_topics"]["frames_per_delivery"]
-            / FRAMES_OF_THREE,
-        }
-        for name, each in found.items()
+        "connections of the naive of equal reach / ours": each["naive_of_equal_reach"]["connections_mean"] / held,
+        f"likewise after {HARD:.0%} crashed": each["naive_of_equal_reach_after_hard_crash"]["connections_mean"] / held,
+        f"{FRAMES} / frames per delivery": FRAMES / each["one_topic"]["frames_per_delivery"],
+        f"{FRAMES_OF_THREE} / frames per node of a three-topic event": FRAMES_OF_THREE
+        / each["three_topics"]["frames_per_delivery"],
+        "delivered / owed": mean(1 - each[part]["missed"] / max(1, each[part]["owed"]) for part in PARTS),
     }
 
 

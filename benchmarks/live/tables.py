@@ -3,24 +3,29 @@
 from collections.abc import Callable
 from typing import Any
 
+from network import PARTS
 from rich.console import Console
 from rich.table import Table
 
 
 def fan(title: str, found: dict[str, dict[str, Any]]) -> Table:
     """One publisher's table: a row per system."""
-    measures = list(dict.fromkeys(name for each in found.values() for name in each.get("best", {})))
+    measures = list(dict.fromkeys(name for each in found.values() for name in each.get("measures", {})))
     table = Table(title=title, title_justify="left")
-    for heading in ("system", "TLS", *measures, "runs"):
+    for heading in ("system", "TLS", *measures, "connections", "turns"):
         table.add_column(heading, justify="left" if heading in {"system", "TLS"} else "right")
     for name, each in found.items():
         tls = "1.3" if each["tls"] else "no"
-        if "best" not in each:
+        if "runs" not in each:
             table.add_row(name, tls, f"not measured: {each['not measured']}")
             continue
-        best, ratios = each["best"], each.get("of bare", {})
-        cells = [_cell(best[measure], ratios.get(measure)) if measure in best else "" for measure in measures]
-        table.add_row(name, tls, *cells, str(len(each["runs"])))
+        ratios = each["of bare"]
+        cells = [_cell(each["measures"].get(measure), ratios.get(measure)) for measure in measures]
+        failed = [run["failed"] for run in each["runs"] if "failed" in run]
+        held = f"{each['connections']:.1f}" if "connections" in each else ""
+        table.add_row(name, tls, *cells, held, str(len(each["runs"]) - len(failed)))
+        for why in failed:
+            table.add_row("", "", f"[dim]a turn failed: {why}[/]")
         for size, run in _lossy(each["runs"]):
             table.add_row(
                 "", "", f"[dim]{size}: {run['lost']} of {run['events']} lost at {run['published_per_s']:,.0f}/s[/]"
@@ -28,11 +33,19 @@ def fan(title: str, found: dict[str, dict[str, Any]]) -> Table:
     return table
 
 
-PUBLISHED = ("one_topic", "three_topics", "three_topics_unhurried")
+def reached(targets: dict[str, dict[str, float]]) -> Table:
+    """How nodes stand with what we set out to reach."""
+    table = Table(title="What we set out to reach: 1 and above is reached", title_justify="left")
+    for heading in ("part", "what", "ratio"):
+        table.add_column(heading, justify="right" if heading == "ratio" else "left")
+    for part, each in targets.items():
+        for what, ratio in each.items():
+            table.add_row(part, what, f"{ratio:.3f}" if ratio >= 1 else f"[bold red]{ratio:.3f}[/]")
+    return table
 
 
-def network(found: dict[str, Any]) -> list[Table]:
-    """A row per network, and how ours stand with what we set out to reach."""
+def network(found: dict[str, Any]) -> Table:
+    """A row per network."""
     title = (
         f"{found['nodes']} nodes, 16 topics, 5 followed by each, events of 1 KB; counted after {found['rounds']} walks"
     )
@@ -42,19 +55,13 @@ def network(found: dict[str, Any]) -> list[Table]:
     for name, each in found["networks"].items():
         failed = each.get("failed")
         table.add_row(name, *([f"not measured: {failed}"] if failed else [value(each) for value in NETWORK.values()]))
-    targets = Table(title="What we set out to reach, as a ratio: at most 1 is reached", title_justify="left")
-    headings = list(dict.fromkeys(heading for each in found["targets"].values() for heading in each))
-    for heading in ("network", *headings):
-        targets.add_column(heading, justify="left" if heading == "network" else "right")
-    for name, each in found["targets"].items():
-        targets.add_row(name, *(f"{each[heading]:.2f}" for heading in headings))
-    return [table, targets]
+    return table
 
 
 NETWORK: dict[str, Callable[[dict[str, Any]], str]] = {
-    "connections a node, p99": lambda each: f"{each['connections_mean']:.1f}, {each['connections_p99']:.0f}",
-    "sockets": lambda each: f"{each['sockets_mean']:.1f}",
-    "reach, 20 % crashed": lambda each: f"{each['reach_after_crash']:.5f}",
+    "connections a node": lambda each: f"{each['connections_mean']:.1f}",
+    "for overlays": lambda each: f"{each['linked_mean']:.1f}",
+    "reach, 20 % crashed": lambda each: f"{each['reach_after_crash']:.7f}",
     "40 %": lambda each: f"{each['reach_after_hard_crash']:.5f}",
     "frames a delivery": lambda each: f"{each['one_topic']['frames_per_delivery']:.2f}",
     "frames a node, 3 topics": lambda each: f"{each['three_topics']['frames_per_delivery']:.2f}",
@@ -68,9 +75,9 @@ NETWORK: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{each['three_topics_unhurried']['to_all_p50_ms']:.1f}, {each['three_topics_unhurried']['to_all_p99_ms']:.0f}"
     ),
     "missed of owed": lambda each: (
-        f"{sum(each[part]['missed'] for part in PUBLISHED)} of {sum(each[part]['owed'] for part in PUBLISHED)}"
+        f"{sum(each[part]['missed'] for part in PARTS)} of {sum(each[part]['owed'] for part in PARTS)}"
     ),
-    "KiB a node": lambda each: f"{each['kib_per_node']:,.0f}",
+    "KiB a node": lambda each: f"{each['kib_per_node']:,.0f}, {each['kib_per_node_with_events']:,.0f}",
     "start s": lambda each: f"{each['start_s']:.1f}",
     "CPU ms an event": lambda each: f"{each['one_topic']['cpu_ms_per_event']:.1f}",
     "idle CPU": lambda each: f"{each['idle_cpu_share']:.0%}",
@@ -88,20 +95,22 @@ def _lossy(runs: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     found: dict[str, dict[str, Any]] = {}
     for run in runs:
         for size, each in run.items():
-            if isinstance(each, dict) and each.get("lost_before"):
+            if isinstance(each, dict) and each["lost_before"]:
                 found.setdefault(size, each["lost_before"][0])
     return list(found.items())
 
 
-def _cell(value: float | None, ratio: float | None) -> str:
+def _cell(value: dict[str, float] | None, ratio: dict[str, float] | None) -> str:
+    """The median, and that of the ratios to bare frames with the least and the most of them."""
     if value is None:
         return "lost some"
-    shown = f"{value:,.0f}" if value >= 100 else f"{value:.2f}"  # noqa: PLR2004
-    return shown if ratio is None else f"{shown}\n({ratio:.3f})"
+    middle = value["median"]
+    shown = f"{middle:,.0f}" if middle >= 100 else f"{middle:.2f}"  # noqa: PLR2004
+    return shown if ratio is None else f"{shown}\n{ratio['median']:.3f} ({ratio['least']:.3f} to {ratio['most']:.3f})"
 
 
 def show(*tables: Table) -> None:
     """On standard output, as wide as they need to be."""
-    console = Console(width=200)
+    console = Console(width=220)
     for table in tables:
         console.print(table)

@@ -6,7 +6,6 @@ and little. The clock is CLOCK_MONOTONIC, which processes of one machine share.
 
 import struct
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 HEAD = struct.Struct(">BIQ")  # run, number, nanoseconds
@@ -19,11 +18,9 @@ def payloads(run: int, count: int, size: int) -> list[bytes]:
     return [HEAD.pack(run % RUNS, number, 0) + padding for number in range(count)]
 
 
-def stamped(run: int, count: int, size: int) -> Iterator[bytes]:
-    """Events of a run, each made when it is asked for, and stamped with that moment."""
-    padding = bytes(size - HEAD.size)
-    for number in range(count):
-        yield HEAD.pack(run % RUNS, number, time.monotonic_ns()) + padding
+def stamped(run: int, number: int, size: int, at: float) -> bytes:
+    """An event of a run, with the moment at which it was due, in seconds."""
+    return HEAD.pack(run % RUNS, number, int(at * 1e9)) + bytes(size - HEAD.size)
 
 
 @dataclass(slots=True)

@@ -1,9 +1,11 @@
 """`make bench-live` works from one end to the other, with few events; how fast anything is, is not asked here."""
 
+import asyncio
 import importlib
 import json
 import subprocess
 import sys
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,12 @@ BENCH = Path(__file__).parents[2] / "benchmarks" / "live"
 RIVALS = ("zenoh", "nats", "mosquitto", "redis")
 
 
-def measured(*told: str) -> dict[str, Any]:
+def measured(*told: str, seconds: float = 100) -> dict[str, Any]:
     """The document on the last line."""
     command = [sys.executable, str(BENCH), "--events", "60", "--seconds", "0.2", "--repeat", "1", *told]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
     document: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == (0 if document["holds"] else 1), done.stderr  # with few events anything may come out
     return document
 
 
@@ -30,22 +32,91 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_nodes_and_bare_frames_are_measured_in_the_same_run_and_nothing_is_lost() -> None:
-    found = measured("--only", "one_to_one,bare,ropewalk")["one_to_one"]
-    assert list(found) == ["bare", "ropewalk"]
+    document = measured("--only", "one_to_one,bare,bare-parcels,ropewalk")
+    found = document["one_to_one"]
+    assert list(found) == ["bare", "bare-parcels", "ropewalk"]
     for system in found.values():
         (run,) = system["runs"]
         for size in ("100 B", "1 KB"):
-            assert (run[size]["lost"], run[size]["lost_before"]) == (0, [])
-            assert run[size]["events"] == 60
-            assert system["best"][f"{size} deliveries/s"] == run[size]["deliveries_per_s"] > 0
+            for rate, name in ((run[size], f"{size} /s"), (run[size]["alone"], f"{size}, each alone /s")):
+                assert (rate["events"], rate["lost"], rate["lost_before"]) == (60, 0, [])
+                assert set(system["measures"][name].values()) == {rate["deliveries_per_s"]}
             assert run[size]["latency"]["lost"] == 0
-            assert 0 < system["best"][f"{size} p50_ms"] <= system["best"][f"{size} p99_ms"]
-        assert system["of bare"].keys() == system["best"].keys()
+            assert 0 < system["measures"][f"{size} p50"]["median"] <= system["measures"][f"{size} p99"]["median"]
+        assert system["of bare"].keys() == system["measures"].keys()
+    reached = document["targets"]["one_to_one"]
+    assert reached.keys() == {"100 B / 0.1 of bare", "1 KB / 0.1 of bare"}
+    assert document["holds"] == all(ratio >= 1 for ratio in reached.values())
+
+
+def turn(rate: float, *, lost: int = 0) -> dict[str, Any]:
+    """Of one system, as it is measured."""
+    told = {"lost": lost, "lost_before": [], "deliveries_per_s": None if lost else rate, "connections": [1]}
+    latency = {"lost": 0, "p50_ms": 1.0, "p99_ms": 2.0}
+    return {size: told | {"alone": told, "latency": latency} for size in ("100 B", "1 KB")}
+
+
+def test_what_counts_is_the_median_and_ratios_are_of_the_same_turn(bench: Any) -> None:
+    fan = bench("fan")
+    found: dict[str, Any] = {
+        "bare": {"tls": True, "runs": [turn(100), turn(200), turn(400)]},
+        "ropewalk": {"tls": True, "runs": [turn(5), turn(100), turn(80)]},
+        "redis": {"tls": False, "runs": [{"failed": "it has failed"}, turn(90), turn(70, lost=1)]},
+        "mosquitto": {"tls": False, "runs": [turn(70, lost=1)]},
+    }
+    fan.compare(found)
+    assert found["ropewalk"]["measures"]["1 KB /s"] == {"median": 80, "least": 5, "most": 100}
+    assert found["ropewalk"]["of bare"]["1 KB /s"] == {"median": 0.2, "least": 0.05, "most": 0.5}
+    assert found["redis"]["of bare"]["1 KB /s"] == {"median": 0.45, "least": 0.45, "most": 0.45}
+    assert found["mosquitto"]["measures"].keys() == {
+        f"{size} {cut}" for size in ("100 B", "1 KB") for cut in ("p50", "p99")
+    }
+    assert fan.targets(found) == pytest.approx(
+        {"100 B / 0.1 of bare": 2, "1 KB / 0.1 of bare": 2, "100 B / redis": 80 / 90, "1 KB / redis": 80 / 90}
+    )
+
+
+class Scripted:
+    """A pair of ends where all that is published faster than it can be read is lost."""
+
+    def __init__(self, bench: Any, most: float) -> None:
+        self.most, self.ends = most, bench("ends")
+        self.pair = self.ends.Pair(None, None, 2)
+        self.pair._stream = self.stream
+
+    async def stream(self, wanted: Any, events: int, a_second: float = 0.0) -> dict[str, Any]:
+        pace = a_second or 1000.0
+        lost = int(pace > self.most)
+        return {
+            "events": events, "lost": lost, "published_per_s": pace, "seconds": events / pace,
+            "deliveries_per_s": None if lost else 2 * pace,
+        }  # fmt: skip
+
+    def rate(self) -> dict[str, Any]:
+        found: dict[str, Any] = asyncio.run(self.pair.rate(self.ends.Wanted(100, 100_000, 2.0, alone=False)))
+        return found
+
+
+@pytest.mark.parametrize(("most", "paced", "before"), [(2000, None, 0), (800, 750, 1), (600, 500, 2), (200, 187.5, 3)])
+def test_who_loses_events_is_told_to_be_slower_and_then_a_little_faster(
+    bench: Any, most: float, paced: float | None, before: int
+) -> None:
+    found = Scripted(bench, most).rate()
+    assert (found["lost"], found["paced_at"], len(found["lost_before"])) == (0, paced, before)
+    assert found["seconds"] >= 1.0  # no short run counts
+
+
+def test_who_loses_some_however_slow_has_no_rate(bench: Any) -> None:
+    found = Scripted(bench, 1).rate()
+    assert found["lost"] > 0
+    assert found["deliveries_per_s"] is None
 
 
 @pytest.mark.long
+@pytest.mark.timeout(300)  # the naive ones miss some of three topics, which is waited for
 def test_a_small_network_is_measured_beside_the_naive_one_of_equal_reach() -> None:
-    found = measured("--only", "network,ropewalk", "--nodes", "12", "--rounds", "0", "--events", "12")["network"]
+    document = measured("--only", "network,ropewalk", "--nodes", "12", "--rounds", "0", "--events", "12", seconds=280)
+    found = document["network"]
     ours, *naive = found["networks"].values()
     equal = ours["naive_of_equal_reach"]
     assert equal["reach"] >= ours["reach_after_crash"]
@@ -53,10 +124,11 @@ def test_a_small_network_is_measured_beside_the_naive_one_of_equal_reach() -> No
     assert [ours[part]["missed"] for part in ("one_topic", "three_topics", "three_topics_unhurried")] == [0, 0, 0]
     for network in (ours, *naive):
         assert network["one_topic"]["frames_per_delivery"] >= 1
-        assert network["connections_mean"] <= network["connections_p99"] <= 11
+        assert network["connections_mean"] <= network["connections_most"] <= 11
     for each in naive:
         assert each["one_topic"]["missed"] == 0
         assert each["sockets_mean"] == each["connections_mean"]
+    assert document["targets"]["network"]["delivered / owed"] == 1
 
 
 @pytest.mark.thorough
@@ -87,10 +159,23 @@ def test_reach_is_what_survivors_get_of_what_they_are_owed(bench: Any) -> None:
     world = type("World", (), {"followed": [()] * 10, "members": [list(range(10))]})()
     chain = {0: {(node, node + 1) for node in range(9)}}
     everybody = {0: {(a, b) for a in range(10) for b in range(a + 1, 10)}}
+    pairs = {0: {(node, node + 1) for node in range(0, 10, 2)}}
     assert crashes.reach(world, everybody) == 1.0
     assert crashes.reach(world, chain, share=0.0) == 1.0
-    assert crashes.reach(world, chain) < 0.7
+    assert crashes.reach(world, chain) == pytest.approx(_of_a_chain(10, 2), abs=0.005)
     assert crashes.reach(world, {0: set()}) == 0.0
+    # each has one other, which is there in 7 of 9 cases, of the 7 that all are owed
+    assert crashes.reach(world, pairs) == pytest.approx(7 / 9 / 7, abs=0.002)
+
+
+def _of_a_chain(nodes: int, gone: int) -> float:
+    """By trying all sets."""
+    made, left = [], nodes - gone
+    for out in combinations(range(nodes), gone):
+        ends = [-1, *out, nodes]
+        runs = [b - a - 1 for a, b in pairwise(ends)]
+        made.append(sum(run * (run - 1) for run in runs) / left / (left - 1))
+    return sum(made) / len(made)
 
 
 @pytest.mark.parametrize("told", [("--only", "nonsense"), ("--repeat", "0"), ("--nodes", "3")])

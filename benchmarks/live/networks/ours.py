@@ -11,9 +11,7 @@ from ropewalk.engines.live.identity import topic_of
 
 VARIANTS: dict[str, dict[str, Any]] = {  # besides the usual settings
     "ropewalk": {},
-    "ropewalk-pair": {"weight": "pair"},  # whom two prefer is the same for both: fewer connections, and hubs
-    "ropewalk-sparse": {"connectivity": 0.9},
-    "ropewalk-printed": {"fanout": "printed", "connectivity": 0.999},  # as they were set before there was a floor
+    "ropewalk-sparse": {"connectivity": 0.9, "shared": 4},  # for who wants few connections, and can do with less reach
 }
 
 

@@ -1,7 +1,10 @@
-"""Frames between asyncio protocols over mutual TLS 1.3, and nothing else: as fast as anything made of this can be.
+"""Frames between asyncio protocols over mutual TLS 1.3, and nothing else.
 
 The frames are those of nodes: a length and a kind, then a MessagePack array with the event's id, publisher, topics and payload. Every
 one is encoded and decoded with msgspec. What is said in one turn of the loop is written together.
+
+`bare` has a frame for each event, as most systems do that do not keep what they carry: it is what others are held against.
+`bare-parcels` puts as many into a frame as nodes do where they are published without a pause.
 """
 
 import asyncio
@@ -19,6 +22,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.x509.oid import NameOID
 
+from ropewalk.engines.live.envelope import MOST_TOGETHER, TOGETHER_BYTES
 from systems.contract import Hear, Publish, Publishing, Readers, Subscribing, System
 
 PUSH = 48  # a node's kind of message that carries an event
@@ -49,9 +53,9 @@ class Push(msgspec.Struct, array_like=True):
 class Reader(asyncio.Protocol):
     """Splits frames, decodes them, and tells."""
 
-    def __init__(self, hear: Hear) -> None:
-        self.hear, self.buffer = hear, bytearray()
-        self.decode = msgspec.msgpack.Decoder(Push).decode
+    def __init__(self, hear: Hear, *, parcels: bool) -> None:
+        self.hear, self.parcels, self.buffer = hear, parcels, bytearray()
+        self.decode, self.unpack = msgspec.msgpack.Decoder(Push).decode, msgspec.msgpack.Decoder(list[bytes]).decode
 
     def data_received(self, data: bytes) -> None:
         """Some more."""
@@ -62,7 +66,9 @@ class Reader(asyncio.Protocol):
             stop = start + HEADER + (int.from_bytes(view[start : start + HEADER], "big") >> 8)
             if stop > end:
                 break
-            hear(decode(view[start + HEADER : stop]).event.payload)
+            payload = decode(view[start + HEADER : stop]).event.payload
+            for each in self.unpack(payload) if self.parcels else (payload,):
+                hear(each)
             start = stop
         view.release()
         del buffer[:start]
@@ -123,53 +129,74 @@ def secured(folder: str, kind: int) -> ssl.SSLContext:
     return context
 
 
-@asynccontextmanager
-async def subscribing(place: str, hears: Sequence[Hear]) -> Subscribing:
-    """Whoever calls first speaks to the first of them, and so on."""
-    left = list(hears)
-    loop = asyncio.get_running_loop()
-    context = secured(place, ssl.PROTOCOL_TLS_SERVER)
-    server = await loop.create_server(lambda: Reader(left.pop(0)), "127.0.0.1", 0, ssl=context)
-    try:
-        yield Readers(str(server.sockets[0].getsockname()[1]), lambda: [1] * (len(hears) - len(left)))
-    finally:
-        server.close()
+def system(name: str, *, parcels: bool) -> System:
+    """With a frame for each event, or for as many as go together."""
+
+    @asynccontextmanager
+    async def subscribing(place: str, hears: Sequence[Hear]) -> Subscribing:
+        left = list(hears)  # whoever calls first speaks to the first of them, and so on
+        loop = asyncio.get_running_loop()
+        context = secured(place, ssl.PROTOCOL_TLS_SERVER)
+        served = await loop.create_server(lambda: Reader(left.pop(0), parcels=parcels), "127.0.0.1", 0, ssl=context)
+        try:
+            yield Readers(str(served.sockets[0].getsockname()[1]), lambda: [1] * (len(hears) - len(left)))
+        finally:
+            served.close()
+
+    @asynccontextmanager
+    async def publishing(place: str, readers: str, count: int) -> Publishing:
+        loop = asyncio.get_running_loop()
+        context = secured(place, ssl.PROTOCOL_TLS_CLIENT)
+        writers = []
+        for _ in range(count):
+            called = await loop.create_connection(Writer, "127.0.0.1", int(readers), ssl=context, server_hostname="end")
+            writers.append(called[1])
+        yield _publish_to(writers, parcels=parcels)
+        for writer in writers:
+            writer.transport.close()
+
+    return System(name, subscribing, publishing, serving=serving, tls=True)
 
 
-@asynccontextmanager
-async def publishing(place: str, readers: str, count: int) -> Publishing:
-    """A connection with each of them."""
-    loop = asyncio.get_running_loop()
-    context = secured(place, ssl.PROTOCOL_TLS_CLIENT)
-    writers = []
-    for _ in range(count):
-        _, writer = await loop.create_connection(Writer, "127.0.0.1", int(readers), ssl=context, server_hostname="end")
-        writers.append(writer)
-    yield _publish_to(writers)
-    for writer in writers:
-        writer.transport.close()
-
-
-def _publish_to(writers: list[Writer]) -> Publish:
+def _publish_to(writers: list[Writer], *, parcels: bool) -> Publish:
     encode = msgspec.msgpack.Encoder().encode
     ids = iter(range(2**62, 2**63))
 
     async def publish(events: Sequence[bytes]) -> None:
-        waiting: list[bytes] = []
+        lot: list[bytes] = []
         size = 0
-        for number, payload in enumerate(events, 1):
-            body = encode(Push(Event(next(ids), PUBLISHER, (-1,), payload), (-1,), 1, False))
-            waiting += ((len(body) << 8 | PUSH).to_bytes(HEADER, "big"), body)
-            size += HEADER + len(body)
-            if size >= AT_ONCE or number == len(events):
-                lot = b"".join(waiting)
-                for writer in writers:
-                    await writer.room.wait()
-                    writer.transport.write(lot)
-                waiting, size = [], 0
+        for payload in map(encode, _parcels(events)) if parcels else events:
+            if size >= AT_ONCE:  # and there is more to come
+                await write(lot)
                 await asyncio.sleep(0)
+                lot, size = [], 0
+            body = encode(Push(Event(next(ids), PUBLISHER, (-1,), payload), (-1,), 1, False))
+            lot += ((len(body) << 8 | PUSH).to_bytes(HEADER, "big"), body)
+            size += HEADER + len(body)
+        await write(lot)
+
+    async def write(lot: list[bytes]) -> None:
+        whole = b"".join(lot)
+        for writer in writers:
+            await writer.room.wait()
+            writer.transport.write(whole)
 
     return publish
 
 
-BARE = System("bare", subscribing, publishing, serving=serving, tls=True)
+def _parcels(events: Sequence[bytes]) -> Iterator[list[bytes]]:
+    """As many as nodes put into one."""
+    parcel: list[bytes] = []
+    size = 0
+    for payload in events:
+        if parcel and (size + len(payload) > TOGETHER_BYTES or len(parcel) == MOST_TOGETHER):
+            yield parcel
+            parcel, size = [], 0
+        parcel.append(payload)
+        size += len(payload)
+    if parcel:
+        yield parcel
+
+
+BARE = system("bare", parcels=False)
+PARCELS = system("bare-parcels", parcels=True)

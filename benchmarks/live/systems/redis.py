@@ -1,17 +1,17 @@
-"""Redis pub/sub by redis-py: one PUBLISH for each event, in pipelines of 200.
+"""Redis pub/sub by redis-py, which reads in C (hiredis): one PUBLISH for each event, in pipelines of 200, two of them under way.
 
 Redis would hang up on subscribers that are slow; their buffers have no bound here.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from systems.contract import TOPIC, Hear, Publishing, Readers, Subscribing, System
 from systems.servers import missing, serving
 
-PIPELINE = 200
+PIPELINE, UNDER_WAY = 200, 2
 
 
 def _command(program: str, port: int, folder: Path) -> list[str]:
@@ -47,19 +47,28 @@ async def subscribing(place: str, hears: Sequence[Hear]) -> Subscribing:
 
 @asynccontextmanager
 async def publishing(place: str, _: str, __: int) -> Publishing:
-    """Pipelines, each awaited."""
+    """Pipelines, one after the other on each of two connections, so that one is made while the other is awaited."""
     from redis.asyncio import Redis  # noqa: PLC0415
 
     async with Redis(host="127.0.0.1", port=int(place)) as client:
 
-        async def publish(events: Sequence[bytes]) -> None:
-            for first in range(0, len(events), PIPELINE):
+        async def publish_some(lots: Iterator[Sequence[bytes]]) -> None:
+            for lot in lots:
                 pipeline = client.pipeline(transaction=False)
-                for payload in events[first : first + PIPELINE]:
+                for payload in lot:
                     pipeline.publish(TOPIC, payload)
                 await pipeline.execute()
+
+        async def publish(events: Sequence[bytes]) -> None:
+            lots = (events[first : first + PIPELINE] for first in range(0, len(events), PIPELINE))
+            if len(events) <= PIPELINE:
+                await publish_some(lots)
+            else:
+                await asyncio.gather(*(publish_some(lots) for _ in range(UNDER_WAY)))
 
         yield publish
 
 
-REDIS = System("redis", subscribing, publishing, missing("redis-server", "redis"), serving("redis-server", _command))
+REDIS = System(
+    "redis", subscribing, publishing, missing("redis-server", "redis", "hiredis"), serving("redis-server", _command)
+)

@@ -22,13 +22,14 @@ def found(program: str) -> str | None:
     return shutil.which(program) or shutil.which(program, path=BESIDES)
 
 
-def missing(program: str, package: str) -> Callable[[], str]:
+def missing(program: str, *packages: str) -> Callable[[], str]:
     """Says what is not installed, of a server (none: "") and of a client."""
 
     def why() -> str:
         if program and found(program) is None:
             return f"{program} is not installed"
-        return "" if find_spec(package) else f"the Python package {package} is not installed: `make bench-live` adds it"
+        gone = [package for package in packages if not find_spec(package)]
+        return f"the Python package {gone[0]} is not installed: `make bench-live` adds it" if gone else ""
 
     return why
 

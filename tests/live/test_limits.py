@@ -155,8 +155,8 @@ def test_an_address_from_which_much_goes_wrong_is_kept_out_and_this_machine_neve
     assert limits.comes(THERE, 1.0) == rules.OUT_THERE
     assert limits.comes(ELSEWHERE, 1.0) == ""
     assert limits.comes(HERE, 1.0) == ""
-    assert limits.is_out(b"key 7", 1.0)
-    assert not limits.is_out(b"key 7", rules.KEPT_OUT)
+    assert limits.is_out(b"key 7", 7, 1.0)
+    assert not limits.is_out(b"key 7", 7, rules.KEPT_OUT)
     assert limits.counts["garbled"] == 100
 
 

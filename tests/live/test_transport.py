@@ -3,29 +3,35 @@
 import asyncio
 import gc
 import socket
+import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from alive import LONG, alive, eventually
 from ropewalk.engines.live import transport
 from ropewalk.engines.live.addresses import place
 from ropewalk.engines.live.calls import Call
-from ropewalk.engines.live.connection import A_TURN, Connection
+from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.endings import Ending
-from ropewalk.engines.live.frames import MORE, PIECE, PIECE_BYTES, _piece_header, frame
+from ropewalk.engines.live.frames import MORE, PIECE, PIECE_BYTES, TOPICS, _piece_header, frame
 from ropewalk.engines.live.handshake import Terms
-from ropewalk.engines.live.identity import Identity
-from ropewalk.engines.live.limits import STALLED, WATCHED
+from ropewalk.engines.live.identity import Identity, contexts
+from ropewalk.engines.live.limits import OUT, STALLED, TOO_MANY, WATCHED, Bounds, Limits
 from ropewalk.engines.live.pace import HELD_UP, PASSED_OVER
+from ropewalk.engines.live.reading import A_TURN
 from ropewalk.engines.live.transport import Transport
-from ropewalk.engines.live.wire import KINDS, Codec
+from ropewalk.engines.live.wire import KINDS, Codec, Numbers, fresh_topics
 from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols.catalogue import PROTOCOLS
 from ropewalk.protocols.contract import Contact, Event
@@ -649,3 +655,75 @@ async def test_who_sends_without_end_is_read_from_in_turn_with_others() -> None:
         await asyncio.wait_for(count(), LONG)
         most = max(turns.count(each) for each in set(turns))
         assert most * 10_000 < 2 * 4 * A_TURN
+
+
+@alive
+async def test_what_has_come_before_a_link_breaks_is_read() -> None:
+    """Also what is waiting for its turn just then."""
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        (line,) = b.transport.links.values()
+        pushes = [Push(Event(number, a.me.id, (7,), bytes(1000)), (7,), 1, False) for number in range(200)]
+        numbers = Numbers()
+        encoded = [CODEC.encode(push, numbers) for push in pushes]
+        named = fresh_topics(numbers)
+        assert named is not None
+        line.data_received(frame(TOPICS, named) + b"".join(frame(*each) for each in encoded))
+        assert len(b.heard) < len(pushes)  # the others wait
+        line.connection_lost(None)
+        assert [message.event.id for _, message in b.heard] == list(range(200))
+        assert b.downs[0][1].why == "reset"
+
+
+def odd() -> ssl.SSLContext:
+    """Of somebody whose certificate has a version that there is none of."""
+    usual, key = x509.load_der_x509_certificate(contexts(Identity.fresh(), None)[2]), Ed25519PrivateKey.generate()
+    builder = x509.CertificateBuilder(
+        usual.issuer, usual.subject, key.public_key(), 1, usual.not_valid_before_utc, usual.not_valid_after_utc
+    )
+    der, version = builder.sign(key, None).public_bytes(Encoding.DER), b"\xa0\x03\x02\x01"
+    assert version + b"\2" in der
+    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with TemporaryDirectory() as folder:
+        shown, kept = Path(folder, "shown"), Path(folder, "kept")
+        shown.write_text(ssl.DER_cert_to_PEM_cert(der.replace(version + b"\2", version + b"\5", 1)))
+        kept.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        served.load_cert_chain(shown, kept)
+    return served
+
+
+@alive
+async def test_who_shows_what_nobody_can_read_is_no_link_and_in_the_way_of_none() -> None:
+    async with stations(2) as (a, b), await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=odd()) as server:
+        address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with pytest.raises(RunError):
+            await a.transport.greet(address)
+        a.transport.connect(Contact(1, address))
+        await eventually(lambda: a.downs)
+        assert a.downs[0][0] == 1
+        assert not a.transport.calls
+        await linked(a, b)
+
+
+@alive
+async def test_a_node_calls_nobody_where_it_has_as_many_links_as_it_may() -> None:
+    async with stations(4) as (a, *others):
+        a.transport.limits = Limits(Bounds(links=2))
+        for other in others:
+            a.transport.connect(other.me)
+        await eventually(lambda: len(a.linked) == 2 and a.downs)
+        assert a.downs == [(others[2].me.id, Ending("failed", "unreachable"))]
+        assert a.transport.limits.counts == {TOO_MANY: 1}
+
+
+@alive
+async def test_who_hangs_up_before_it_is_cut_off_is_kept_out_all_the_same() -> None:
+    async with stations(2) as (a, b):
+        await linked(b, a)
+        b.transport.disconnect(a.me, "closed")
+        await eventually(lambda: not a.linked)
+        a.transport.cut_off(b.me.id, "rejected")
+        b.transport.connect(a.me)
+        await eventually(lambda: b.downs)
+        assert b.downs[-1][1].why == "refused"
+        assert a.transport.limits.counts == {"rejected": 1, OUT: 1}

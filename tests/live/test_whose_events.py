@@ -276,6 +276,29 @@ async def test_an_event_that_cannot_be_judged_is_counted_with_its_copies_and_in_
 
 
 @alive
+async def test_copies_of_what_is_being_judged_hold_up_who_sends_them_by_what_they_take() -> None:
+    held_up: list[int] = []
+    verdict = asyncio.get_running_loop().create_future()
+    before = gate.Gate(lambda *_: None, lambda *_: None, lambda _: None)
+    before.hold_up = lambda sender: held_up.append(sender.id)
+    before.judges[NEWS] = lambda *_: verdict
+    topics = (NEWS, *range(gate.MOST_COPIES - 1))
+    sent = 0
+    while not held_up:
+        push = Push(sealed(Identity.fresh(), topics, b"", 1 + sent // 50), topics, 1, False)
+        push = Push(replace(push.event, publisher=1), topics, 1, False)
+        before.receive(contract.Contact(sent), push)
+        sent += 1
+    # some two and a half kilobytes each, mostly topics
+    assert sent == pytest.approx(gate.BUSY * gate.MOST_AT_WORK_BYTES / (256 + 40 * len(topics)), rel=0.01)
+    assert held_up == [sent - 1]
+    verdict.set_result("accept")
+    await eventually(lambda: not before._at_work)
+    assert not before._work_bytes
+    await before.close()
+
+
+@alive
 async def test_a_node_that_stood_still_does_not_take_a_reader_for_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ropewalk.engines.live.readers.ROOM", 0.3)
     monkeypatch.setattr("ropewalk.engines.live.readers.STOOD_STILL", 0.1)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk.engines.live.frames import (
+    BESIDES,
     HEADER,
     MOST_FRAME,
     MOST_PIECES,
@@ -112,11 +113,24 @@ def test_a_connection_keeps_so_much_and_counts_the_rest() -> None:
     counted = Counted()
     lanes = counted.lanes
     size = 1 << 20
-    room = MOST_WAITING // size
+    room = MOST_WAITING // (size + BESIDES)
     sent = [counted.put(7, bytes(size)) for _ in range(room + 3)]
     assert sent == [True] * room + [False] * 3
     assert len(taken(lanes)) == room
     assert counted.put(7, bytes(size))
+
+
+def test_what_keeping_an_event_takes_counts_as_well() -> None:
+    counted = Counted()
+    sent = 0
+    while counted.lanes.put_event(7, EVENT, b"x", sent):
+        sent += 1
+    assert sent == MOST_WAITING // (1 + BESIDES)
+    assert counted.lanes.waiting_bytes == sent * (1 + BESIDES)
+    for event in range(5):
+        counted.lanes.recall(EVENT, event)
+    assert len(taken(counted.lanes)) == sent - 5
+    assert (counted.lanes.events, counted.lanes.waiting_bytes) == (0, 0)
 
 
 def test_an_event_that_waits_already_is_not_sent_twice() -> None:

@@ -22,6 +22,7 @@ from ropewalk.engines.live.identity import id_of, key_in
 from ropewalk.engines.live.limits import SLOW, Budget
 from ropewalk.engines.live.owner import Owner
 from ropewalk.engines.live.pace import LEAST, Pace
+from ropewalk.engines.live.reading import A_TURN, MOST_AHEAD, Ahead
 from ropewalk.engines.live.sockets import AT_ONCE, prepare
 from ropewalk.engines.live.wire import KIND_OF, KINDS, Numbers, Topics, WireError, fresh_topics
 from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
@@ -29,7 +30,6 @@ from ropewalk.protocols.contract import Carrier, Cause, Contact, Message
 LAGGING = (
     MOST_WAITING // 2
 )  # ours, bytes: that wait to be sent, from where on those from whom they come have to wait, usually
-A_TURN = 65_536  # ours, bytes: after which others have a turn; the loop hands over four times as much at the most
 REFUSAL = 1.0  # ours, seconds: how long somebody who is refused may take to hear of it
 FAREWELL = 2.0  # ours, seconds: how long a link that is closed may take to send what waits
 
@@ -50,8 +50,9 @@ class Connection(asyncio.Protocol):
         self.numbers, self.topics = Numbers(), Topics()
         self.heard_at = self.said_at = self.loop.time()
         self.paused = self.scheduled = self.leaving = False
-        self.resting = False  # whether it has been read from in this turn of the loop, and others are first
+        self.ahead = Ahead()
         self.held_up = False  # whether nothing is read for now, which is not the other end's fault
+        self.is_paused = False  # whether the system is asked for no more for now: that is so, or much is yet to be read
         self.patience: asyncio.TimerHandle | None = None  # until it is ended, if somebody waits for it
         self.settled = asyncio.Event()  # once it is up, or will never be
         self.gone = asyncio.Event()
@@ -108,10 +109,14 @@ class Connection(asyncio.Protocol):
         """Something has come."""
         self.heard_at = self.loop.time()
         self.owner.counts.heard_bytes += len(data)
+        self.owner.reading.came(self, data)
+
+    def take_in(self, data: bytes) -> None:
+        """Read it; see `reading`."""
         decode, topics, tally, messages = self.owner.codec.decode, self.topics, self.tally, list[Any]()
         wrong: WireError | None = None
         try:
-            for kind, body in self.splitter.feed(data, self.heard_at):
+            for kind, body in self.splitter.feed(data, self.loop.time()):
                 tally[kind] = tally.get(kind, 0) + 1
                 if kind >= OF_MESSAGES and self.up:
                     messages.append(decode(kind, body, topics))
@@ -127,20 +132,21 @@ class Connection(asyncio.Protocol):
             self._hold()
         if wrong is not None and self.ending is None:
             self._refuse(wrong)
-        elif len(data) >= A_TURN:
-            self._let_others()
 
-    def _let_others(self) -> None:
-        """Others have a turn: else the loop reads all that has come here, a hundred times as much, before anything of theirs."""
-        if not self.resting and not self.held_up and not self._is_closing():
-            self.resting = True
-            cast("asyncio.Transport", self.transport).pause_reading()
-            self.loop.call_soon(self._read_on)
+    def is_read(self) -> bool:
+        """Whether what has come may be read now; see `reading`."""
+        return not self.held_up
 
-    def _read_on(self) -> None:
-        self.resting = False
-        if not self.held_up and not self._is_closing():
-            cast("asyncio.Transport", self.transport).resume_reading()
+    def see_to_reading(self) -> None:
+        """Have the system go on handing over what comes, or not: while nothing is to be read here, or too much is yet to be."""
+        wait = self.held_up or self.ahead.size >= (A_TURN if self.is_paused else MOST_AHEAD)
+        if wait != self.is_paused and not self._is_closing():
+            self.is_paused = wait
+            transport = cast("asyncio.Transport", self.transport)
+            if wait:
+                transport.pause_reading()
+            else:
+                transport.resume_reading()
 
     def pause_writing(self) -> None:
         """The system takes no more for now."""
@@ -153,6 +159,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio says so
         """It is no more."""
+        self.owner.reading.end(self)
         self.gone.set()
         self.owner.counts.unsent += self.lanes.events
         self.lanes.forget()
@@ -220,16 +227,17 @@ class Connection(asyncio.Protocol):
 
     def hold_up(self) -> None:
         """Read nothing for now: somebody here cannot keep up with what comes."""
-        if self.transport is not None and not self.transport.is_closing():
+        if not self._is_closing():
             self.held_up = True
-            self.transport.pause_reading()
+            self.see_to_reading()
 
     def go_on(self) -> None:
         """Read again."""
-        if self.held_up and self.transport is not None and not self.transport.is_closing():
+        if self.held_up and not self._is_closing():
             self.heard_at = self.unfinished_since = self.loop.time()
-            self.transport.resume_reading()
         self.held_up = False
+        self.see_to_reading()
+        self.owner.reading.go_on(self)
 
     def forget(self) -> None:
         """What has not come whole, and will not."""
@@ -278,6 +286,7 @@ class Connection(asyncio.Protocol):
 
     def abort(self, ending: Ending | None = None) -> None:
         """End it at once."""
+        self.ahead.forget()
         if self.transport is not None:
             self.transport.abort()
         if ending is not None:

@@ -28,7 +28,10 @@ MOST_STREAMS = (
     4  # ours: messages of which some pieces were sent, on one connection; other large ones wait for one of them to end
 )
 MOST_UNFINISHED = MOST_STREAMS * MOST_MESSAGE  # bytes: of messages that have not come whole
-MOST_WAITING = 8 * 1024 * 1024  # ours, bytes: of events that wait to be sent on one connection
+MOST_WAITING = (
+    8 * 1024 * 1024
+)  # ours, bytes: of events that wait to be sent on one connection, and what they take besides
+BESIDES = 192  # bytes: what keeping one takes, besides what is sent of it
 MOST_CONTROL_WAITING = (
     4 * 1024 * 1024
 )  # ours, bytes: of all else; whoever lets it come to that is too slow to be of use
@@ -163,7 +166,7 @@ Lane = OrderedDict[tuple[int, int], "bytes | _Waiting"]
 class Lanes:
     """What waits to be sent on one connection: all that carries no event first, then topics in turn."""
 
-    __slots__ = ("_by_topic", "_control", "_count", "_streams", "control_bytes", "event_bytes")
+    __slots__ = ("_by_topic", "_control", "_count", "_streams", "control_bytes", "event_bytes", "events")
 
     def __init__(self, count_frames: CountFrames) -> None:
         self._count = count_frames
@@ -171,6 +174,7 @@ class Lanes:
         self._by_topic: dict[int, Lane] = {}  # only topics that have something, whose turn is next first
         self._streams: set[int] = set()  # of messages of which some pieces were sent; MOST_STREAMS
         self.control_bytes = self.event_bytes = 0
+        self.events = 0  # that wait, or the rest of them
 
     def __bool__(self) -> bool:
         """Whether anything waits."""
@@ -178,13 +182,8 @@ class Lanes:
 
     @property
     def waiting_bytes(self) -> int:
-        """Of all that waits."""
-        return self.control_bytes + self.event_bytes
-
-    @property
-    def events(self) -> int:
-        """How many wait."""
-        return sum(map(len, self._by_topic.values()))
+        """Of all that waits, and what keeping it takes."""
+        return self.control_bytes + self.event_bytes + BESIDES * self.events
 
     def put(self, kind: int, body: bytes) -> None:
         """Send this as soon as possible."""
@@ -198,9 +197,10 @@ class Lanes:
         if lane is not None and key in lane:
             return True
         size = len(body)
-        if self.event_bytes + size > MOST_WAITING:
+        if self.event_bytes + size + BESIDES * (self.events + 1) > MOST_WAITING:
             return False
         self.event_bytes += size
+        self.events += 1
         if lane is None:
             lane = self._by_topic[topic] = OrderedDict()
         lane[key] = body if size <= PIECE_BYTES else _Waiting(memoryview(body))
@@ -215,13 +215,14 @@ class Lanes:
         self._control.clear()
         self._by_topic.clear()
         self._streams.clear()
-        self.control_bytes = self.event_bytes = 0
+        self.control_bytes = self.event_bytes = self.events = 0
 
     def recall(self, kind: int, event: int) -> bool:
         """Send no more of this event in messages of this kind; False if none waits."""
         topics = [topic for topic, lane in self._by_topic.items() if (kind, event) in lane]
         for topic in topics:
             waiting = self._by_topic[topic].pop((kind, event))
+            self.events -= 1
             if not self._by_topic[topic]:
                 del self._by_topic[topic]
             if isinstance(waiting, bytes):
@@ -249,6 +250,7 @@ class Lanes:
             if isinstance(waiting, bytes):
                 cut = frame(key[0], waiting)
                 self.event_bytes -= len(waiting)
+                self.events -= 1
                 counted[0] += 1
             else:
                 counted[0] += waiting.stream is None
@@ -256,6 +258,8 @@ class Lanes:
                 if waiting.rest:
                     lane[key] = waiting
                     lane.move_to_end(key, last=False)
+                else:
+                    self.events -= 1
             taken.append(cut)
             size += len(cut)
             counted[1] += len(cut)

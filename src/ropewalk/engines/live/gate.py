@@ -20,9 +20,10 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any, Literal, get_args
 
+from ropewalk.engines.live.arrived import size_of
 from ropewalk.engines.live.envelope import Letter, Said, is_plain, thinned, unseal
 from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
-from ropewalk.protocols.contract import Carrier, Contact, Event, bytes_of
+from ropewalk.protocols.contract import Carrier, Contact, Event
 from ropewalk.protocols.dissemination.messages import Inject, Push
 
 Verdict = Literal["accept", "ignore", "reject"]
@@ -118,19 +119,27 @@ class Gate:
         verdict = self._verdicts.get(key)
         if verdict is not None:
             self._decided(sender, message, self._remembered(_unpacked(verdict), letter))
-        elif len(self._at_work) >= MOST_AT_WORK or self._work_bytes + bytes_of(event) > MOST_AT_WORK_BYTES:
+        else:
+            self._put_to_work(key, sender, message, letter)
+
+    def _put_to_work(self, key: bytes, sender: Contact, message: Carrier, letter: Letter) -> None:
+        """Have it judged, if there is room; a copy of one that is being judged waits for what becomes of that."""
+        event = message.event
+        size = size_of(event, (event.payload,))
+        if len(self._at_work) >= MOST_AT_WORK or self._work_bytes + size > MOST_AT_WORK_BYTES:
             self._count("too many at once")
-        elif key not in self._at_work:
-            self._work_bytes += bytes_of(event)
+            return
+        if key not in self._at_work:
             self._at_work[key] = asyncio.create_task(self._judge(key, sender, message, letter))
-            if self.is_pressed:
-                self.hold_up(sender)
         elif len(copies := self._copies.setdefault(key, [])) < MOST_COPIES:
-            self._work_bytes += bytes_of(event)
             copies.append((sender, message))
             self.came_again(event.id)
         else:
             self._count("too many copies at once")
+            return
+        self._work_bytes += size
+        if self.is_pressed:
+            self.hold_up(sender)
 
     def _remembered(self, outcomes: Outcomes, letter: Letter) -> Outcomes:
         """The same as before, unless it has become too old meanwhile: ids are forgotten sooner than verdicts."""
@@ -163,7 +172,7 @@ class Gate:
             self.progress += 1
             del self._at_work[key]
             came = [(sender, message), *self._copies.pop(key, ())]
-            self._work_bytes -= len(came) * bytes_of(event)
+            self._work_bytes -= len(came) * size_of(event, (event.payload,))
         if verdicts:
             self._verdicts[key] = _packed(verdicts)
             if len(self._verdicts) > MOST_JUDGED:

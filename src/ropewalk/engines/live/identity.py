@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
@@ -134,7 +134,7 @@ def key_in(certificate: bytes) -> bytes | None:
     """The public key in a certificate as TLS hands it over (DER); None if it is of another kind."""
     try:
         found = x509.load_der_x509_certificate(certificate).public_key()
-    except ValueError:
+    except (ValueError, x509.InvalidVersion, UnsupportedAlgorithm):
         return None
     return public_bytes(found) if isinstance(found, Ed25519PublicKey) else None
 

@@ -7,7 +7,6 @@ from ropewalk.engines.live.addresses import in_words
 from ropewalk.engines.live.calls import UNANSWERED, ItselfError
 from ropewalk.engines.live.driver import Driver
 from ropewalk.engines.live.transport import Transport
-from ropewalk.errors import RopewalkError
 from ropewalk.protocols.contract import Contact, Join
 
 RETRY = (0.5, 30.0)  # ours, seconds: between attempts to reach a bootstrap node, the first and the longest
@@ -50,7 +49,7 @@ class Joining:
             contact = await self.transport.greet(address)
         except ItselfError:
             self.bootstrap.remove(address)
-        except (RopewalkError, OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001  whatever is at that address: it is tried again, and so are the others
             self.unreached = in_words(error, address, UNANSWERED)
             log.info("bootstrap node %s is not there yet: %s", address, self.unreached)
             return

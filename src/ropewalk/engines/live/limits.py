@@ -82,6 +82,10 @@ class Bounds:
         return Bounds(**fields | {"strangers": min(self.strangers, eighth)})
 
 
+Who = bytes | str | int
+"""A node by its public key, or by its id where nothing else is known of it; or an address."""
+
+
 @dataclass(slots=True)
 class _Outcast:
     until: float
@@ -90,19 +94,19 @@ class _Outcast:
 
 
 class Outcasts:
-    """Who is kept out, and for how long: public keys, and addresses."""
+    """Who is kept out, and for how long."""
 
     def __init__(self) -> None:
-        self._by_key: dict[bytes | str, _Outcast] = {}  # MOST_OUTCASTS
+        self._by_key: dict[Who, _Outcast] = {}  # MOST_OUTCASTS
         # the same, who is soonest let in again first; twice MOST_OUTCASTS, since who offends again stands in it more than once
-        self._queue: list[tuple[float, int, bytes | str]] = []
+        self._queue: list[tuple[float, int, Who]] = []
         self._added = 0  # so far: keys and addresses cannot be compared
 
     def __len__(self) -> int:
         """How many are remembered."""
         return len(self._by_key)
 
-    def add(self, key: bytes | str, now: float, least: float = KEPT_OUT) -> float:
+    def add(self, key: Who, now: float, least: float = KEPT_OUT) -> float:
         """Keep somebody out; for how long."""
         known = self._by_key.pop(key, None)
         lasts = least
@@ -118,7 +122,7 @@ class Outcasts:
             heapify(self._queue)
         return lasts
 
-    def _soonest(self) -> bytes | str:
+    def _soonest(self) -> Who:
         """Who is let in again first, out of the queue."""
         while True:
             _, number, key = heappop(self._queue)
@@ -126,7 +130,7 @@ class Outcasts:
             if known is not None and known.number == number:
                 return key
 
-    def has(self, key: bytes | str, now: float) -> bool:
+    def has(self, key: Who, now: float) -> bool:
         """Whether somebody is kept out now."""
         known = self._by_key.get(key)
         return known is not None and now < known.until
@@ -224,17 +228,17 @@ class Limits:
 
     # Who is in the way
 
-    def offended(self, why: str, source: str, public: bytes | None, now: float, least: float = KEPT_OUT) -> None:
+    def offended(self, why: str, source: str, who: bytes | int | None, now: float, least: float = KEPT_OUT) -> None:
         """Somebody has broken a rule: it is kept out if it is known who it is, and so are all from there if that goes on."""
         self.count(why)
-        if public is not None:
-            self.outcasts.add(public, now, least)
+        if who is not None:
+            self.outcasts.add(who, now, least)
         if source and not self._known(source, now).strikes.take(now):
             self.outcasts.add(source, now)
 
-    def is_out(self, public: bytes, now: float) -> bool:
+    def is_out(self, public: bytes, node: int, now: float) -> bool:
         """Whether a node is kept out now."""
-        return self.outcasts.has(public, now)
+        return self.outcasts.has(public, now) or self.outcasts.has(node, now)
 
     def excess(self, budget: Budget, said: dict[str, int], now: float) -> str | None:
         """The kind of which a neighbour has sent too many messages, if there is one."""

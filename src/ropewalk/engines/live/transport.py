@@ -16,7 +16,7 @@ from ropewalk.engines.live.connection import LAGGING, Connection
 from ropewalk.engines.live.door import Door
 from ropewalk.engines.live.endings import Counts, Ending
 from ropewalk.engines.live.handshake import Other, Terms
-from ropewalk.engines.live.identity import ClusterCertificate, contexts
+from ropewalk.engines.live.identity import ClusterCertificate, contexts, id_of
 from ropewalk.engines.live.limits import (
     BEFORE_PROOF,
     CALLERS,
@@ -34,10 +34,10 @@ from ropewalk.engines.live.limits import (
 )
 from ropewalk.engines.live.lookout import Lookout
 from ropewalk.engines.live.pace import PassedOver
+from ropewalk.engines.live.reading import Reading
 from ropewalk.engines.live.sockets import AT_ONCE
 from ropewalk.engines.live.turns import Turns
 from ropewalk.engines.live.wire import Codec, TooLongError, WireError
-from ropewalk.errors import RopewalkError
 from ropewalk.protocols.contract import Cause, Contact, Message
 from ropewalk.protocols.rates import Bucket
 
@@ -79,7 +79,7 @@ class Transport:
         self.closing: dict[Connection, None] = {}  # until all is sent
         self.slow: dict[Connection, None] = {}  # on which much waits to be sent
         self.unfinished = 0  # bytes of what has not come whole
-        self.lagging_from, self.passed_over = LAGGING, PassedOver()  # see `owner.Owner`
+        self.lagging_from, self.passed_over, self.reading = LAGGING, PassedOver(), Reading()  # see `owner.Owner`
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
@@ -116,12 +116,18 @@ class Transport:
         if contact.id in self.links:
             asyncio.get_running_loop().call_soon(self._still_up, contact.id)
             return
-        if len(self.calls) >= MOST_CALLS:
-            self.limits.count(MANY_CALLS)
+        if too_many := self._too_many_calls():
+            self.limits.count(too_many)
             asyncio.get_running_loop().call_soon(self.down, contact, Ending("failed", "unreachable"))
             return
         call = self.calls[contact.id] = Call()
         call.task = self._spawn(self._call(contact, call))
+
+    def _too_many_calls(self) -> str:
+        """Why nobody is called any more for now, if so: others can have a node call whom they name."""
+        if len(self.links) + len(self.calls) >= self.limits.bounds.links:
+            return TOO_MANY
+        return MANY_CALLS if len(self.calls) >= MOST_CALLS else ""
 
     def disconnect(self, contact: Contact, cause: Cause) -> None:
         """Have none any more; nothing follows."""
@@ -286,15 +292,17 @@ class Transport:
 
     def _lets_in(self, public: bytes) -> bool:
         """Whether a node is not kept out now."""
-        if not self.limits.is_out(public, self._now()):
+        if not self.limits.is_out(public, id_of(public), self._now()):
             return True
         self.limits.count(OUT)
         return False
 
     def cut_off(self, node: int, why: str, about: str = "", least: float = KEPT_OUT) -> None:
-        """Have nothing to do with a neighbour for a while: it has broken a rule."""
+        """Have nothing to do with a neighbour for a while: it has broken a rule. To hang up before that is found out does not help."""
         connection = self.links.get(node)
-        if connection is not None:
+        if connection is None:
+            self.limits.offended(why, "", node, self._now(), least)
+        else:
             self.limits.offended(why, connection.source, connection.public, self._now(), least)
             connection.abort(Ending("failed", f"evicted: {about or why}"))
 
@@ -318,7 +326,7 @@ class Transport:
                 while not self._pace.take(self._now()):  # noqa: ASYNC110  time is what it waits for
                     await asyncio.sleep(1 / CALLS.a_second)
                 await self._dial(contact.id, contact.address, call)
-        except (RopewalkError, OSError, ValueError) as error:  # a TimeoutError is an OSError, a wrong name a ValueError
+        except Exception as error:  # noqa: BLE001  whatever who was called has shown: who asked for the link is told that there is none
             log.debug("no link with %x at %s: %s", contact.id, contact.address, error)
             if self.calls.get(contact.id) is call:
                 del self.calls[contact.id]

@@ -84,14 +84,3 @@ async def test_who_is_held_up_is_not_read_until_it_goes_on() -> None:
     at.go_on(line)
     await turns(turn, 3)
     assert line.all == b"onetwo"
-
-
-@alive
-async def test_what_has_come_before_the_end_is_read_at_the_end() -> None:
-    turn = [0]
-    line, at = Line(turn), Reading()
-    at.came(line, bytes(2 * A_TURN + 7))
-    at.end(line)
-    assert len(line.all) == 2 * A_TURN + 7
-    await turns(turn, 3)
-    assert len(line.all) == 2 * A_TURN + 7

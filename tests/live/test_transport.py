@@ -24,7 +24,7 @@ from ropewalk.engines.live.addresses import place
 from ropewalk.engines.live.calls import Call
 from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.endings import Ending
-from ropewalk.engines.live.frames import MORE, PIECE, PIECE_BYTES, TOPICS, _piece_header, frame
+from ropewalk.engines.live.frames import MORE, PIECE, PIECE_BYTES, PING, TOPICS, _piece_header, frame
 from ropewalk.engines.live.handshake import Terms
 from ropewalk.engines.live.identity import Identity, contexts
 from ropewalk.engines.live.limits import OUT, STALLED, TOO_MANY, WATCHED, Bounds, Limits
@@ -671,8 +671,44 @@ async def test_what_has_come_before_a_link_breaks_is_read() -> None:
         line.data_received(frame(TOPICS, named) + b"".join(frame(*each) for each in encoded))
         assert len(b.heard) < len(pushes)  # the others wait
         line.connection_lost(None)
+        assert len(b.heard) < len(pushes)  # for others have their turn now as well
+        await eventually(lambda: b.downs)
         assert [message.event.id for _, message in b.heard] == list(range(200))
-        assert b.downs[0][1].why == "reset"
+        assert b.downs == [(a.me.id, Ending("failed", "reset"))]
+        assert not b.linked
+
+
+@alive
+async def test_who_is_not_read_since_there_is_too_much_to_read_is_not_taken_for_frozen() -> None:
+    async with stations(2) as (a, b):
+        await linked(a, b)
+        (line,) = b.transport.links.values()
+        line.ahead.put(frame(PING, b""))  # it has come, and there was no time to read it
+        line.see_to_reading()
+        quiet = asyncio.get_running_loop().time() - 100
+        line.heard_at = quiet
+        await eventually(lambda: line.heard_at > quiet)
+        assert b.linked
+        line.hold_up()
+        line.heard_at = quiet
+        await eventually(lambda: line.heard_at > quiet)
+        assert b.linked
+
+
+@alive
+async def test_a_link_that_is_ended_while_something_waits_to_be_read_is_let_go() -> None:
+    async with stations(2) as (a, b):
+        await linked(a, b)
+        (line,) = b.transport.links.values()
+        connections = b.transport.limits.connections
+        line.ahead.put(frame(PING, b""))
+        line.connection_lost(None)
+        line.abort(Ending("failed", "frozen"))
+        await eventually(lambda: b.transport.limits.connections == connections - (not line.dialled))
+        line.go_on()
+        await asyncio.sleep(0)
+        assert b.downs == [(a.me.id, Ending("failed", "frozen"))]
+        assert b.transport.limits.connections == connections - (not line.dialled)
 
 
 def odd() -> ssl.SSLContext:

@@ -55,7 +55,8 @@ class Connection(asyncio.Protocol):
         self.is_paused = False  # whether the system is asked for no more for now: that is so, or much is yet to be read
         self.patience: asyncio.TimerHandle | None = None  # until it is ended, if somebody waits for it
         self.settled = asyncio.Event()  # once it is up, or will never be
-        self.gone = asyncio.Event()
+        self.gone = asyncio.Event()  # once its socket is
+        self.is_over = False  # and all that had come was read
         self.is_itself = False  # whether this node has called itself
         self.twin: Contact | None = None  # who was called without being known, and is linked already
         self.pace: Pace | None = None  # how fast it takes events, from when much began to wait until nothing does
@@ -133,12 +134,21 @@ class Connection(asyncio.Protocol):
         if wrong is not None and self.ending is None:
             self._refuse(wrong)
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether this end does not read what the other may have said: then it says nothing about the other that it is not heard."""
+        return self.held_up or self.is_paused or self.ahead.size > 0
+
     def is_read(self) -> bool:
         """Whether what has come may be read now; see `reading`."""
         return not self.held_up
 
     def see_to_reading(self) -> None:
         """Have the system go on handing over what comes, or not: while nothing is to be read here, or too much is yet to be."""
+        if self.gone.is_set():
+            if not self.ahead.size:
+                self._lost()
+            return
         wait = self.held_up or self.ahead.size >= (A_TURN if self.is_paused else MOST_AHEAD)
         if wait != self.is_paused and not self._is_closing():
             self.is_paused = wait
@@ -158,9 +168,18 @@ class Connection(asyncio.Protocol):
         self._flush()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio says so
-        """It is no more."""
-        self.owner.reading.end(self)
+        """It is no more, but for what has come before that and is yet to be read."""
         self.gone.set()
+        self.held_up = False
+        if self.ahead.size:
+            self.owner.reading.go_on(self)
+        else:
+            self._lost()
+
+    def _lost(self) -> None:
+        if self.is_over:
+            return
+        self.is_over = True
         self.owner.counts.unsent += self.lanes.events
         self.lanes.forget()
         self._ease()

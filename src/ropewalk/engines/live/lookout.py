@@ -70,7 +70,7 @@ class Lookout:
         for node, connection in list(self.links.items()):
             if connection.pace is not None:
                 connection.pace.look(now)
-            if held_up or connection.held_up:
+            if held_up or connection.is_unread:
                 connection.unfinished_since = now
             elif connection.unfinished and now - connection.unfinished_since > STALLED:
                 connection.abort(Ending("failed", f"evicted: {UNFINISHED}"))
@@ -84,7 +84,7 @@ class Lookout:
     def _look_around(self, now: float, *, held_up: bool) -> None:
         """Say that this node lives, and see who does not. If it was held up, what others have said may still be unread."""
         for connection in list(self.links.values()):
-            if held_up or connection.held_up:
+            if held_up or connection.is_unread:
                 connection.heard_at = now
             elif now - connection.heard_at > FROZEN * self._beats(connection):
                 connection.abort(Ending("failed", "frozen"))

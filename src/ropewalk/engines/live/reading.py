@@ -26,7 +26,7 @@ class Readable(Protocol):
         """Read it."""
 
     def see_to_reading(self) -> None:
-        """More waits to be read, or less."""
+        """More waits to be read, or less, or nothing."""
 
 
 class Ahead:
@@ -90,12 +90,6 @@ class Reading:
                 self._going_on = True
                 self._loop.call_soon(self._take_turns)
 
-    def end(self, connection: Readable) -> None:
-        """Nothing more comes: what waits is read now."""
-        self._waiting.pop(connection, None)
-        while connection.ahead.size:
-            connection.take_in(connection.ahead.take())
-
     def _take_turns(self) -> None:
         self._going_on = False
         self._spent = 0.0
@@ -105,8 +99,8 @@ class Reading:
             del self._waiting[connection]
             if connection.ahead.size and connection.is_read():
                 self._read(connection, connection.ahead.take())
-                connection.see_to_reading()
-                self.go_on(connection)
+            connection.see_to_reading()
+            self.go_on(connection)
         if self._waiting and not self._going_on:
             self._going_on = True
             self._loop.call_soon(self._take_turns)

@@ -9,7 +9,7 @@ from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall,
 from ropewalk.protocols.dissemination.asking import Ask
 from ropewalk.protocols.dissemination.messages import Have, Push, Spare, Want
 from ropewalk.protocols.dissemination.node import Advertise, Greet, Node, Remind
-from ropewalk.protocols.dissemination.patience import Patience
+from ropewalk.protocols.dissemination.patience import HOPS, MOST_LATE, Patience
 from ropewalk.protocols.dissemination.settings import MOST_CROSSED, Settings
 from ropewalk.protocols.reached import UNSOUND
 
@@ -76,12 +76,35 @@ def test_and_after_some_patience_where_there_is_a_tree() -> None:
     machine.receive(B, push(number=1), 0.0)
     effects = machine.receive(A, Have(((EVENT, (TOPIC,)),)), 1.0)
     assert (sent(effects, Want), timers(effects)) == ({}, [Ask(EVENT, 0)])
-    assert sent(machine.fire(Ask(EVENT, 0), 2.0), Want) == {A: Want((EVENT,), ())}
+    assert sent(machine.fire(Ask(EVENT, 0), 1.1), Want) == {A: Want((EVENT,), ())}
 
 
 def wait_for(effects: list[Effect]) -> float:
     (timer,) = [each for each in effects if isinstance(each, SetTimer)]
     return timer.delay
+
+
+def test_who_is_late_itself_asks_later_since_what_it_would_ask_for_may_have_come_and_be_unread() -> None:
+    machine = node()
+    machine.receive(B, push(number=1), 0.0)
+    machine.receive(A, Have(((EVENT, (TOPIC,)),)), 1.0)
+    effects = machine.fire(Ask(EVENT, 0), 1.6)  # half a second late
+    assert (sent(effects, Want), wait_for(effects)) == ({}, HOPS * 0.5)
+    asked = machine.fire(Ask(EVENT, 0), 3.6)  # it is put off once, and now it is on time
+    assert sent(asked, Want) == {A: Want((EVENT,), ())}
+    assert SETTINGS.retry < wait_for(asked) < SETTINGS.retry + HOPS * 0.5
+    for _ in range(60):
+        machine.asking.lateness.fired(0.0)
+    assert machine.asking.lateness.seconds() < 0.001
+    machine.asking.lateness.fired(1000.0)
+    assert machine.asking.lateness.seconds() == MOST_LATE
+
+
+def test_who_is_hardly_late_asks_at_once() -> None:
+    machine = node()
+    machine.receive(B, push(number=1), 0.0)
+    machine.receive(A, Have(((EVENT, (TOPIC,)),)), 1.0)
+    assert sent(machine.fire(Ask(EVENT, 0), 1.1 + SETTINGS.doubt / 2), Want) == {A: Want((EVENT,), ())}
 
 
 def test_where_a_link_of_the_tree_has_gone_the_next_event_is_asked_for_soon_and_mends_it() -> None:

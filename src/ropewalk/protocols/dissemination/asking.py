@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ropewalk.protocols.contract import Contact, Effect, Send, SetTimer
 from ropewalk.protocols.dissemination.contract import NeighboursOn
 from ropewalk.protocols.dissemination.messages import Want
-from ropewalk.protocols.dissemination.patience import Patience
+from ropewalk.protocols.dissemination.patience import Lateness, Patience
 from ropewalk.protocols.dissemination.settings import (
     MOST_ADVERTISERS,
     MOST_FROM_ONE,
@@ -40,16 +40,18 @@ class Wanted:
     alone: bool = False  # it does not come by itself: the tree is not to blame
     asked: int = 0
     more: int = 0  # how often it may be asked for beyond what is usual, since others have it, too
+    due: float = 0.0  # when it is to be asked for next
+    put_off: bool = False  # whether that was put off already, since this node was late itself
 
 
 class Asking:
     """All that one node has yet to get."""
 
-    __slots__ = ("first_from", "neighbours", "patience", "reached", "settings", "trees", "wanted")
+    __slots__ = ("first_from", "lateness", "neighbours", "patience", "reached", "settings", "trees", "wanted")
 
     def __init__(self, settings: Settings, neighbours: NeighboursOn, trees: Trees, reached: Reached) -> None:
         self.settings, self.neighbours, self.trees, self.reached = settings, neighbours, trees, reached
-        self.patience = Patience(settings.doubt, settings.patience)
+        self.patience, self.lateness = Patience(settings.doubt, settings.patience), Lateness()
         self.wanted: dict[int, Wanted] = {}  # at most MOST_WANTED
         self.first_from: dict[int, int] = {}  # of these, how many who advertised first; at most MOST_FROM_ONE each
 
@@ -68,13 +70,20 @@ class Asking:
             self._add(wanted, sender)
         if alone and not wanted.asked and not wanted.alone:
             wanted.alone = True
-            return self._ask(event)
+            return self._ask(event, now)
         return []
 
-    def fire(self, timer: Ask) -> list[Effect]:
-        """It should have come by now."""
+    def fire(self, timer: Ask, now: float) -> list[Effect]:
+        """It should have come by now; if this node is late itself, it may have, and be unread."""
         wanted = self.wanted.get(timer.event)
-        return self._ask(timer.event) if wanted is not None and wanted.asked == timer.asked else []
+        if wanted is None or wanted.asked != timer.asked:
+            return []
+        late = now - wanted.due
+        self.lateness.fired(late)
+        if late > self.settings.doubt and not wanted.put_off:
+            wanted.put_off = True
+            return [self._wait(timer.event, wanted, 0.0, now)]
+        return self._ask(timer.event, now)
 
     def came(self, event: int, now: float, *, asked: bool) -> Wanted | None:
         """It has come."""
@@ -98,11 +107,17 @@ class Asking:
             self.reached.note("events advertised")
             return []  # it will be advertised again
         self.first_from[sender.id] = count + 1
-        self.wanted[event] = Wanted(sender.id, now, dict.fromkeys(shared), {sender.id: sender}, alone)
+        wanted = self.wanted[event] = Wanted(sender.id, now, dict.fromkeys(shared), {sender.id: sender}, alone)
         if alone or not self.trees.stand(shared):
-            return self._ask(event)
+            return self._ask(event, now)
         patience = self.settings.doubt if self.trees.may_be_apart(shared) else self.patience.seconds()
-        return [SetTimer(patience, Ask(event, 0))]
+        return [self._wait(event, wanted, patience, now)]
+
+    def _wait(self, event: int, wanted: Wanted, seconds: float, now: float) -> Effect:
+        """Ask for it when so many seconds have passed, and more where this node is late."""
+        seconds += self.lateness.seconds()
+        wanted.due = now + seconds
+        return SetTimer(seconds, Ask(event, wanted.asked))
 
     def _add(self, wanted: Wanted, sender: Contact) -> None:
         """One advertiser more; it is the next to be asked."""
@@ -112,7 +127,7 @@ class Asking:
             wanted.advertisers = {sender.id: sender} | wanted.advertisers
             wanted.more = min(max(wanted.more, wanted.asked + 1 - self.settings.tries), self.settings.tries)
 
-    def _ask(self, event: int) -> list[Effect]:
+    def _ask(self, event: int, now: float) -> list[Effect]:
         """Ask the next advertiser that is still a neighbour."""
         wanted = self.wanted[event]
         there = [
@@ -127,8 +142,8 @@ class Asking:
         wanted.advertisers[contact.id] = wanted.advertisers.pop(contact.id)
         grafted = self.trees.graft(contact.id, shared, missed=not wanted.asked and not wanted.alone)
         wanted.asked += 1
-        again = SetTimer(self.settings.retry, Ask(event, wanted.asked))
-        return [Send(contact, Want((event,), tuple(grafted))), again]
+        wanted.put_off = False
+        return [Send(contact, Want((event,), tuple(grafted))), self._wait(event, wanted, self.settings.retry, now)]
 
 
 def asked_together(effects: list[Effect]) -> list[Effect]:

@@ -165,7 +165,7 @@ class Node:
             case Remind():
                 return self._remind(timer)
             case Ask():
-                return self.asking.fire(timer)
+                return self.asking.fire(timer, now)
             case _:
                 return []
 

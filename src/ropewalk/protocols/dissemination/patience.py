@@ -1,11 +1,16 @@
 """How long an advertised event may take to come by itself before it is asked for: not much longer than others took.
 
+And longer where this node is late with its own timers: then it is with all else, and what it would ask for may have come, and be unread.
+Where all on a machine are, asking too soon is more work for everybody, and makes them later still.
+
 Ours, after what TCP does for answers (RFC 6298): mean and spread of how late events were are kept, and patience is the mean and
 four times the spread. Where events outrun what is said of them, as they do on a good tree, that is soon the least there is.
 """
 
 OF_MEAN, OF_SPREAD = 1 / 8, 1 / 4  # RFC 6298: how much the latest counts
 SPREADS = 4  # likewise: patience beyond the mean
+HOPS = 4  # ours: how often an event, or a question and its answer, has to wait for somebody who is as late
+MOST_LATE = 10.0  # ours, seconds: that are made up for so
 
 
 class Patience:
@@ -31,3 +36,21 @@ class Patience:
         if self.mean is None:
             return self.most
         return min(self.most, max(self.least, self.mean + SPREADS * self.spread))
+
+
+class Lateness:
+    """How late one node is of late."""
+
+    __slots__ = ("late",)
+
+    def __init__(self) -> None:
+        self.late = 0.0  # seconds; grows at once, and shrinks slowly
+
+    def fired(self, late: float) -> None:
+        """A timer was so late."""
+        late = max(0.0, late)
+        self.late = late if late > self.late else self.late + OF_MEAN * (late - self.late)
+
+    def seconds(self) -> float:
+        """How much longer to wait for anything."""
+        return min(MOST_LATE, HOPS * self.late)

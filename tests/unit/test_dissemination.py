@@ -412,3 +412,42 @@ def test_what_is_said_by_name_counts_as_bytes_that_are_kept() -> None:
     content = tuple((f"name {number:02}", "x" * 256) for number in range(16))
     machine.publish(replace(event(), content=content), 0.0)
     assert machine.kept_bytes == 1 + bytes_by_name(replace(event(), content=content)) > 16 * 4 * 256
+
+
+def looking(*near: Contact) -> tuple[Node, list[int]]:
+    """One that follows TOPIC and OTHER with these, and the topics for which it has looked at who is near."""
+    looked: list[int] = []
+    around = {each.id: each for each in near}
+
+    def neighbours(topic: int) -> dict[int, Contact] | None:
+        looked.append(topic)
+        return around if topic in (TOPIC, OTHER) else None
+
+    return Node(SETTINGS, neighbours), looked
+
+
+def test_what_is_asked_for_in_one_message_is_found_by_looking_once_at_who_is_near() -> None:
+    """And nobody is looked at where there is nothing to send: the question takes eight bytes an event."""
+    machine, looked = looking(A, B)
+    for number in range(20):
+        machine.publish(event(TOPIC, OTHER, number=number), 0.0)
+    want = Want(tuple(range(40)), ())
+    looked.clear()
+    for _ in range(SETTINGS.tries):
+        effects = machine.receive(A, want, 1.0)
+        assert [each.message.event.id for each in effects if isinstance(each, Send)] == [*range(20)]
+        assert {each.message.topics for each in effects if isinstance(each, Send)} == {(TOPIC, OTHER)}
+    assert len(looked) == 2 * SETTINGS.tries
+    assert machine.receive(A, want, 1.0) == []
+    assert len(looked) == 2 * SETTINGS.tries
+
+
+def test_who_is_reminded_of_many_events_is_found_by_looking_once_at_who_is_near() -> None:
+    machine, looked = looking(*(Contact(number) for number in range(1, 31)))
+    for number in range(20):
+        machine.publish(event(number=number), 0.0)
+    machine.fire(Advertise(), 0.1)
+    (timer,) = timers(machine.tidy(10.0))
+    looked.clear()
+    assert len(sent(machine.fire(timer, 11.0), Have)) == 30
+    assert len(looked) == 1

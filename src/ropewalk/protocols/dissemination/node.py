@@ -197,12 +197,11 @@ class Node:
         if timer.turn != self.turn:
             return []  # the next period's telling is under way
         offers: Offers = {}
+        around = _ByTopics(self._around)
         for node, (contact, offered) in self.unanswered.items():
             for event, _ in offered:
                 kept = self.kept.get(event)
-                near = (
-                    self._around(kept.event.topics).get(node) if kept is not None and node not in kept.shown else None
-                )
+                near = around[kept.event.topics].get(node) if kept is not None and node not in kept.shown else None
                 if near is not None:
                     offers.setdefault(node, (contact, []))[1].append((event, tuple(near[1])))
         self.unanswered = offers
@@ -369,14 +368,18 @@ class Node:
         ]
         self.trees.grow(sender.id, grafted)
         effects = self._catch_up(sender, grafted, ids, now) if grafted else []
+        shared: dict[tuple[int, ...], list[int]] = {}  # found once for all events on the same topics
         for event in ids:
             kept = self.kept.get(event)
-            around = self._around(kept.event.topics).get(sender.id) if kept is not None else None
             answers = kept.answers or {} if kept is not None else {}
-            if kept is None or around is None or answers.get(sender.id, 0) >= self.settings.tries:
-                continue  # not for it, or it has had its share
-            kept.answers = answers | {sender.id: answers.get(sender.id, 0) + 1}
-            effects.append(Send(sender, passed_on(kept, around[1], now, asked=True)))
+            if kept is None or answers.get(sender.id, 0) >= self.settings.tries:
+                continue  # it is not here, or the sender has had its share: looked at first, as that costs least
+            topics = kept.event.topics
+            if topics not in shared:
+                shared[topics] = [topic for topic in topics if sender.id in (self.neighbours(topic) or ())]
+            if shared[topics]:
+                kept.answers = answers | {sender.id: answers.get(sender.id, 0) + 1}
+                effects.append(Send(sender, passed_on(kept, shared[topics], now, asked=True)))
         return effects
 
     def _catch_up(self, sender: Contact, topics: list[int], asked: dict[int, None], now: float) -> list[Effect]:

@@ -7,10 +7,11 @@ import pytest
 
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Recall, Send, SetTimer, bytes_by_name
 from ropewalk.protocols.dissemination.asking import Ask
+from ropewalk.protocols.dissemination.greetings import Greet
 from ropewalk.protocols.dissemination.messages import Have, Push, Spare, Want
-from ropewalk.protocols.dissemination.node import Advertise, Greet, Node, Remind
+from ropewalk.protocols.dissemination.node import Advertise, Node, Remind
 from ropewalk.protocols.dissemination.patience import HOPS, MOST_LATE, Patience
-from ropewalk.protocols.dissemination.settings import MOST_CROSSED, Settings
+from ropewalk.protocols.dissemination.settings import MOST_CAUGHT_UP, MOST_CROSSED, Settings
 from ropewalk.protocols.reached import UNSOUND
 
 A, B, C, D = (Contact(number) for number in range(1, 5))
@@ -286,6 +287,51 @@ def test_whoever_becomes_a_neighbour_is_told_what_can_be_had() -> None:
     assert machine.met([A]) == []
     assert sent(machine.fire(Greet(), 0.3), Have) == {B: Have(((EVENT, (TOPIC,)),), answer=True)}
     assert timers(machine.met([D])) == [Greet()]
+
+
+def test_who_holds_a_node_again_and_again_is_told_once_per_retry_and_nothing_is_lost() -> None:
+    machine = node(on=(A, B, D))
+    machine.receive(A, push(), 0.0)
+    machine.fire(Advertise(), 0.1)
+    machine.met([B])
+    assert sent(machine.fire(Greet(), 0.2), Have).keys() == {B}
+    assert timers(machine.met([B])) == [Greet()]  # on another topic, or to have it say everything again
+    machine.met([D])
+    effects = machine.fire(Greet(), 0.4)
+    assert sent(effects, Have).keys() == {D}  # who is new does not wait for who is not
+    assert [each.delay for each in effects if isinstance(each, SetTimer)] == [pytest.approx(SETTINGS.retry - 0.2)]
+    effects = machine.fire(Greet(), 0.2 + SETTINGS.retry)
+    assert sent(effects, Have) == {B: Have(((EVENT, (TOPIC,)),), answer=True)}
+    assert timers(effects) == []
+
+
+def test_a_new_neighbour_is_told_of_so_many_at_a_time_and_of_all_in_the_end() -> None:
+    machine, heard = node(on=(A, B)), list[int]()
+    count = 2 * MOST_CAUGHT_UP + 5
+    for number in range(count):
+        machine.receive(A, push(number=number), 0.0)
+    machine.fire(Advertise(), 0.1)
+    machine.met([B])
+    for turn in range(3):
+        effects = machine.fire(Greet(), 1.0 + turn * SETTINGS.retry)
+        told = [number for each in effects if isinstance(each, Send) for number, _ in each.message.offers]
+        assert len(told) <= MOST_CAUGHT_UP
+        assert timers(effects) == ([Greet()] if turn < 2 else [])
+        heard += told
+    assert heard == [*range(count)]
+
+
+def test_where_it_was_told_of_some_and_the_last_of_them_is_gone_a_new_neighbour_is_told_of_the_rest() -> None:
+    machine = node(on=(A, B))
+    for number in range(MOST_CAUGHT_UP + 2):
+        age = 10.0 if number < MOST_CAUGHT_UP else 0.0
+        machine.receive(A, replace(push(number=number), age=age), 0.0)
+    machine.fire(Advertise(), 0.1)
+    machine.met([B])
+    machine.fire(Greet(), 1.0)
+    machine.tidy(SETTINGS.keep - 5.0)
+    told = sent(machine.fire(Greet(), SETTINGS.keep - 4.0), Have)[B]
+    assert [number for number, _ in told.offers] == [MOST_CAUGHT_UP, MOST_CAUGHT_UP + 1]
 
 
 def test_where_there_is_nothing_nobody_is_told() -> None:

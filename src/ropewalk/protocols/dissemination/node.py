@@ -20,6 +20,7 @@ from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
 from ropewalk.protocols.contract import Contact, Deliver, Effect, Event, Send, SetTimer, bytes_of
 from ropewalk.protocols.dissemination.asking import Ask, Asking, asked_together
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
+from ropewalk.protocols.dissemination.greetings import NEVER, Greet, Greetings
 from ropewalk.protocols.dissemination.kept import Kept, is_left_out, leading, passed_on, showed
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
@@ -37,17 +38,10 @@ from ropewalk.protocols.dissemination.settings import (
 from ropewalk.protocols.dissemination.trees import Trees
 from ropewalk.protocols.reached import UNSOUND, Reached
 
-NEVER = float("-inf")
-
 
 @dataclass(frozen=True, slots=True)
 class Advertise:
     """Time to say what came."""
-
-
-@dataclass(frozen=True, slots=True)
-class Greet:
-    """Time to tell new neighbours what can be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +58,7 @@ class Node:
     __slots__ = (
         "asking",
         "caught_up",
-        "greeted",
+        "greetings",
         "kept",
         "kept_bytes",
         "neighbours",
@@ -88,9 +82,7 @@ class Node:
         self.asking = Asking(settings, neighbours, self.trees, self.reached)
         self.turn = 0  # how often neighbours were told, once per period
         self.unanswered: Offers = {}  # what they were told then and have not answered
-        self.greeted: dict[
-            int, Contact
-        ] = {}  # who will be told what can be had; while there is anybody, Greet is on its way
+        self.greetings = Greetings(settings, neighbours)
         self.caught_up: dict[int, float] = {}  # who was last offered what it had missed, and when; those of a period
         self.pending: dict[int, None] = {}  # events yet to be advertised; while there are any, Advertise is on its way
 
@@ -114,11 +106,7 @@ class Node:
 
     def met(self, contacts: Iterable[Contact]) -> list[Effect]:
         """These are neighbours on one topic more than before: they may be new, or have lost all others."""
-        if not self.kept:
-            return []
-        waiting = bool(self.greeted)
-        self.greeted.update((contact.id, contact) for contact in contacts)
-        return [] if waiting else [SetTimer(self.settings.gather, Greet())]
+        return self.greetings.add(contacts) if self.kept else []
 
     def refuse(self, event: int, sender: Contact, now: float) -> list[Effect]:
         """It has come, and is not wanted here: nobody is asked for it any more."""
@@ -161,7 +149,7 @@ class Node:
             case Advertise():
                 return self._advertise()
             case Greet():
-                return self._greet()
+                return self.greetings.fire(self.kept, self.pending, now)
             case Remind():
                 return self._remind(timer)
             case Ask():
@@ -179,6 +167,7 @@ class Node:
         while self.seen and next(iter(self.seen.values())) <= now - self.settings.seen:
             self.seen.popitem(last=False)
         self.trees.tidy(now - self.settings.retry)
+        self.greetings.tidy(now)
         self.caught_up = {node: at for node, at in self.caught_up.items() if at > now - self.settings.retry}
         offers: Offers = {}
         around = _ByTopics(self._around)
@@ -328,20 +317,6 @@ class Node:
             offer(offers if somewhere else only_here, event, {node: near[node] for node in others})
         self.pending.clear()
         return told(offers) + told(only_here, alone=True)
-
-    def _greet(self) -> list[Effect]:
-        """Ours: what is young need not wait for the end of the period, by when its only neighbour may be gone."""
-        greeted, self.greeted = self.greeted, {}
-        near: dict[int, dict[int, Contact]] = {}
-        offers: Offers = {}
-        for event, kept in self.kept.items():
-            topics = kept.event.topics
-            near.update((topic, self.neighbours(topic) or {}) for topic in topics if topic not in near)
-            for node in greeted if event not in self.pending else ():
-                shared = [topic for topic in topics if node in near[topic]]
-                if shared and node not in kept.shown:
-                    offer(offers, event, {node: (greeted[node], shared)})
-        return told(offers, answer=True)
 
     def _offered(self, sender: Contact, have: Have, now: float) -> list[Effect]:
         effects: list[Effect] = []

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from ropewalk.errors import UsageError
+from ropewalk.protocols import links
 from ropewalk.protocols.contract import (
     Connect,
     Contact,
     Disconnect,
     Effect,
+    Join,
     Level,
     LinkDown,
     LinkUp,
@@ -22,7 +24,7 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
-from ropewalk.protocols.links import MOST_COMING
+from ropewalk.protocols.links import HASTY, MOST_COMING
 from ropewalk.protocols.sampling.contract import Check, Left, ManagerName
 from ropewalk.protocols.sampling.cyclon import node as cyclon
 from ropewalk.protocols.sampling.cyclon.node import Swap, SwapBack
@@ -64,6 +66,48 @@ def test_whoever_closed_a_link_that_is_needed_is_asked_again() -> None:
     assert Connect(ANN) in node.handle(LinkDown(ANN, "closed"), 1.0)
     node.handle(LinkUp(ANN), 1.0)
     assert held(node) == [ANN, BOB]
+
+
+def calls_after_good_byes(node: Node, at: float, lasting: float, times: int = 6) -> int:
+    """How often ANN is called by a node that has just called it, where ANN says good-bye some time after each link is up."""
+    calls = 0
+    for turn in range(times):
+        now = at + turn * (lasting + 0.01)
+        node.handle(LinkUp(ANN), now)
+        if Connect(ANN) not in node.handle(LinkDown(ANN, "closed"), now + lasting):
+            break
+        calls += 1
+    return calls
+
+
+def test_who_says_good_bye_as_soon_as_it_is_up_is_called_again_once() -> None:
+    node = following(ANN, BOB)
+    node.handle(LinkDown(ANN, "closed"), 2.0)
+    assert calls_after_good_byes(node, 2.0, 0.01) == 1
+    assert held(node) == [BOB]
+    assert node.handle(reply(node, ANN), 3.0) == []  # it is taken for gone, for a while
+
+
+def test_who_closes_links_that_have_been_up_for_a_while_is_called_as_often() -> None:
+    node = following(ANN, BOB)
+    node.handle(LinkDown(ANN, "closed"), 2.0)
+    assert calls_after_good_byes(node, 2.0, HASTY) == 6
+
+
+def test_a_question_is_not_put_for_ever_to_who_says_good_bye_as_soon_as_it_is_up() -> None:
+    node = Node(ME, Settings(schedule="timed", period=PERIOD), seed=1, key=1)
+    assert Connect(ANN) in node.handle(Join((ANN,)), 1.0)
+    assert calls_after_good_byes(node, 1.0, 0.01) == 1
+
+
+def test_who_closes_links_in_haste_is_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "MOST_HASTY", 3)
+    node = following(ANN, BOB)
+    for number in range(100, 110):
+        node.handle(LinkUp(Contact(number)), 1.0)
+        node.handle(LinkDown(Contact(number), "closed"), 1.0)
+    assert len(node.neighbours.links.hasty) == 3
+    assert node.left_out() == {"nodes that close links in haste": 7}
 
 
 def test_a_walk_on_a_topic_of_the_past_is_answered_by_left() -> None:

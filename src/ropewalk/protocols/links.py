@@ -7,14 +7,17 @@ something; it is closed soon after, since a node asks many more than it has neig
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 
-from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Event, Message, Send, bytes_of
+from ropewalk.protocols.contract import Connect, Contact, Disconnect, Effect, Event, LinkDown, Message, Send, bytes_of
 from ropewalk.protocols.rates import Bucket, Rate
 from ropewalk.protocols.reached import Reached
 
 OUTBOX = 1024  # ours: messages that wait for a link to come up: who comes new to a ring asks about all its topics through one
 MOST_COMING = 64  # ours: links that are coming up, while nobody is called on the word of others
 ON_THEIR_WORD = Rate(64.0, 512)  # ours: calls to nodes that others have named
+HASTY = 1.0  # ours, seconds: who keeps the rules closes what has idled for longer
+MOST_HASTY = 1024  # ours: nodes that have closed a link as soon as it was up
 OUTBOX_BYTES = 4 * 1_048_576  # ours: of events among them
 
 
@@ -31,6 +34,7 @@ class Link:
         "outbox",
         "passing",
         "up",
+        "up_since",
         "uses",
     )
 
@@ -41,7 +45,7 @@ class Link:
         self.passing = True  # whether no topic has used it so far
         self.held_on = 0  # of these, the topics on which the other end has said that it holds us
         self.outbox: list[Message] | None = None  # what is sent as soon as it is up
-        self.idle_since = self.heard_at = now
+        self.idle_since = self.heard_at = self.up_since = now
         self.announced_at = float("-inf")  # when its other end last said that it holds us on a topic, or no longer
         self.last_beat = 0  # the number of the last keep-alive from its other end
 
@@ -49,12 +53,13 @@ class Link:
 class Links:
     """All links of a node, by the id at the other end."""
 
-    __slots__ = ("by_id", "on_their_word", "reached")
+    __slots__ = ("by_id", "hasty", "on_their_word", "reached")
 
     def __init__(self) -> None:
         self.reached = Reached()  # for all parts of the node, which share the links
         self.on_their_word = Bucket(ON_THEIR_WORD, 0.0)
         self.by_id: dict[int, Link] = {}  # grows by Connect and LinkUp, shrinks by LinkDown and Disconnect
+        self.hasty: dict[int, None] = {}  # who closed the last link as soon as it was up; at most MOST_HASTY
 
     def is_up(self, node: int) -> bool:
         """Whether something can be sent there."""
@@ -99,13 +104,33 @@ class Links:
         link = self.by_id.get(contact.id)
         if link is None:
             link = self.by_id[contact.id] = Link(contact, now)
-        link.up, link.idle_since, link.heard_at, link.last_beat = True, now, now, 0
+        link.up, link.idle_since, link.heard_at, link.up_since, link.last_beat = True, now, now, now, 0
         outbox, link.outbox = link.outbox or [], None
         return [Send(contact, message) for message in outbox]
 
     def went_down(self, node: int) -> None:
         """A link is gone, or there never was one; so is what waited for it."""
         self.by_id.pop(node, None)
+
+    def judged(self, down: LinkDown, now: float, passing: float) -> LinkDown:
+        """What it means that a link is down, before it is forgotten: who closes it as soon as it is up, twice in a row, has failed.
+
+        Else it would be called again at once for ever. Links that were only `passing` are closed after so many seconds by who keeps
+        the rules.
+        """
+        node, link = down.contact.id, self.by_id.get(down.contact.id)
+        least = min(HASTY, passing / 2)
+        if down.cause != "closed" or link is None or not link.up or now - link.up_since >= least:
+            self.hasty.pop(node, None)
+            return down
+        if node in self.hasty:
+            del self.hasty[node]
+            return replace(down, cause="failed")
+        self.hasty[node] = None
+        if len(self.hasty) > MOST_HASTY:
+            self.reached.note("nodes that close links in haste")
+            del self.hasty[next(iter(self.hasty))]
+        return down
 
     def use(self, node: int) -> None:
         """A topic begins to use a link that is up."""

@@ -333,6 +333,7 @@ class Node:
         return effects + self._begin_to_sweep()
 
     def _link_down(self, down: LinkDown, now: float) -> list[Effect]:
+        down = self.links.judged(down, now, min(PASSING, self.settings.period))
         node = down.contact.id
         self.links.went_down(node)
         effects: list[Effect] = []

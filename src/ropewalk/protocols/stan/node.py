@@ -187,6 +187,8 @@ class Node:
                 return self._leave(now)
 
     def _link_down(self, down: LinkDown, now: float) -> list[Effect]:
+        if self.settings.schedule == "timed":  # where rounds are conducted no time passes
+            down = self.neighbours.links.judged(down, now, self.settings.passing)
         effects = self.neighbours.link_down(down, now)
         if down.cause != "closed":
             self.events.lost(down.contact.id)

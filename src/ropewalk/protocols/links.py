@@ -16,6 +16,10 @@ from ropewalk.protocols.reached import Reached
 OUTBOX = 1024  # ours: messages that wait for a link to come up: who comes new to a ring asks about all its topics through one
 MOST_COMING = 64  # ours: links that are coming up, while nobody is called on the word of others
 ON_THEIR_WORD = Rate(64.0, 512)  # ours: calls to nodes that others have named
+PASSED_ON = Rate(
+    1000.0, 10_000
+)  # ours: of a kind over one link, that others have begun: half of what its other end takes
+OF_STATES = Rate(25.0, 500)  # ours: likewise, of kinds that are long to read
 HASTY = 1.0  # ours, seconds: who keeps the rules closes what has idled for longer
 MOST_HASTY = 1024  # ours: nodes that have closed a link as soon as it was up
 OUTBOX_BYTES = 4 * 1_048_576  # ours: of events among them
@@ -32,6 +36,7 @@ class Link:
         "idle_since",
         "last_beat",
         "outbox",
+        "passed_on",
         "passing",
         "up",
         "up_since",
@@ -45,6 +50,7 @@ class Link:
         self.passing = True  # whether no topic has used it so far
         self.held_on = 0  # of these, the topics on which the other end has said that it holds us
         self.outbox: list[Message] | None = None  # what is sent as soon as it is up
+        self.passed_on: dict[str, Bucket] = {}  # what may yet be sent that others have begun, by kind
         self.idle_since = self.heard_at = self.up_since = now
         self.announced_at = float("-inf")  # when its other end last said that it holds us on a topic, or no longer
         self.last_beat = 0  # the number of the last keep-alive from its other end
@@ -85,9 +91,29 @@ class Links:
             self.reached.note("messages that wait for a link")
         return effects
 
-    def answer(self, contact: Contact, message: Message, now: float) -> list[Effect]:
+    def answer(self, contact: Contact, message: Message, now: float, rate: Rate = PASSED_ON) -> list[Effect]:
         """Send to somebody whom others have named: who asks in the name of many has not all of them called at once."""
-        return self.post(contact, message, now) if self.may_seek(contact.id, now) else []
+        return self.pass_on(contact, message, now, rate) if self.may_seek(contact.id, now) else []
+
+    def pass_on(self, contact: Contact, message: Message, now: float, rate: Rate = PASSED_ON) -> list[Effect]:
+        """Send what others have begun, as far as `may_pass_on` allows."""
+        return self.post(contact, message, now) if self.may_pass_on(contact.id, message.kind, now, rate) else []
+
+    def may_pass_on(self, node: int, kind: str, now: float, rate: Rate = PASSED_ON) -> bool:
+        """Whether one message more may go there that others have begun: several that send as much as each may are more than its other end takes.
+
+        It would cut this node off, which has done nothing but pass on.
+        """
+        link = self.by_id.get(node)
+        if link is None:
+            return True
+        bucket = link.passed_on.get(kind)
+        if bucket is None:
+            bucket = link.passed_on[kind] = Bucket(rate, now)
+        if bucket.take(now):
+            return True
+        self.reached.note(f"{kind} passed on")
+        return False
 
     def may_seek(self, node: int, now: float) -> bool:
         """Whether somebody whom others have named may be called, or has been: to be asked once, it counts as a call."""

@@ -117,7 +117,7 @@ class Lookups:
         if onward is None:
             return self._park(message, now) if ring.place is None else []
         further = Locate(ring.number, message.target, message.seeker, message.turn, message.hops + 1)
-        return self.links.post(onward, further, now)
+        return self.links.pass_on(onward, further, now)
 
     def _park(self, message: Locate, now: float) -> list[Effect]:
         """Keep a question until this node is on the ring, and say so."""

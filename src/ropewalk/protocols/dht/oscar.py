@@ -96,7 +96,7 @@ class Oscar:
         drawn = chance(self.seed, "stroll", ring.me.id, message.seeker.id, message.turn, message.left)
         onward = inside[pick(drawn, len(inside))]
         further = Stroll(ring.number, message.low, message.high, message.seeker, message.turn, message.left - 1)
-        return ring.links.post(onward.contact, further, now)
+        return ring.links.pass_on(onward.contact, further, now)
 
     # Its own
 

@@ -17,7 +17,7 @@ from ropewalk.protocols.kato.messages import MOST_HOPS, MOST_WANTED, Joining, To
 from ropewalk.protocols.kato.neighbours import Neighbours, drawn
 from ropewalk.protocols.kato.profiles import Profile
 from ropewalk.protocols.kato.settings import Settings
-from ropewalk.protocols.links import Links
+from ropewalk.protocols.links import OF_STATES, Links
 
 MET = 3  # ours: of those who are found for a cell, how many are asked who they are
 RENDEZVOUS = 2  # ours: cells, the lowest, at which those meet first who want the same: then one of them stands for all
@@ -125,13 +125,14 @@ class Finding:
         effects = self.neighbours.hear_of((asker,), now)
         nearer = self.neighbours.nearest(message.wanted, (asker.contact.id, sender.id))
         if nearer is not None and message.hops < MOST_HOPS:
-            return effects + self.links.post(
-                nearer, Joining(message.profiles, message.wanted, message.turn, message.hops + 1), now
-            )
+            further = Joining(message.profiles, message.wanted, message.turn, message.hops + 1)
+            return effects + self.links.pass_on(nearer, further, now, OF_STATES)
         own = self.neighbours.profile
         primary = own if self.alike.is_primary else Profile(self.alike.primary, own.cells)
         known = self.neighbours.known() if self.alike.is_primary else self.alike.known
-        return effects + self.links.answer(asker.contact, Told(bounded((primary, *known)), message.turn), now)
+        return effects + self.links.answer(
+            asker.contact, Told(bounded((primary, *known)), message.turn), now, OF_STATES
+        )
 
     def told(self, message: Told, now: float) -> list[Effect]:
         """An answer: whoever would be a link is asked, and what is then still wanted is asked for once it is one."""

@@ -115,7 +115,7 @@ class Downward:
         onward = self.control.towards(key, whence)
         if onward is None or message.hops >= MOST_HOPS:
             return []
-        return self.links.post(onward.contact, replace(message, hops=message.hops + 1), now)
+        return self.links.pass_on(onward.contact, replace(message, hops=message.hops + 1), now)
 
     def sits(self, now: float) -> list[Effect]:
         """Now ways can begin here."""
@@ -143,7 +143,7 @@ class Downward:
             and onward.contact.id in branch.children
         ):
             return self._go_on(Reach(topic, target, 0, root, firm=False), now)
-        return self.links.post(branch.parent, Climb(topic, target, message.hops + 1), now)
+        return self.links.pass_on(branch.parent, Climb(topic, target, message.hops + 1), now)
 
     def reach(self, sender: Contact, message: Reach, now: float) -> list[Effect]:
         """On the way down: who is passed is on the tree from now on."""
@@ -173,7 +173,7 @@ class Downward:
                 self.links.reached.note("trees")
                 return []
             self.trees.by_topic[message.topic] = Branch(now)
-        return self.links.post(onward.contact, replace(message, hops=message.hops + 1), now)
+        return self.links.pass_on(onward.contact, replace(message, hops=message.hops + 1), now)
 
     def beat(self) -> None:
         """Forget what is over."""

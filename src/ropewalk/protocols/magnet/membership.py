@@ -146,7 +146,7 @@ class Membership:
         onward = self.control.towards(key, whence)
         if onward is None or message.hops >= MOST_HOPS:
             return []
-        return self.links.post(onward.contact, Query(message.topic, message.seeker, message.hops + 1), now)
+        return self.links.pass_on(onward.contact, Query(message.topic, message.seeker, message.hops + 1), now)
 
     def _down(self, message: Sample, now: float) -> list[Effect]:
         self.learn(message)

@@ -56,6 +56,10 @@ class Neighbours:
         """Whether somebody whom others have named may be called. Where rounds are conducted everybody is there."""
         return self.settings.schedule != "timed" or self.links.may_seek(contact.id, now)
 
+    def may_pass_on(self, node: int, kind: str, now: float) -> bool:
+        """Whether what others have begun may go on to somebody. Where rounds are conducted everybody keeps the rules."""
+        return self.settings.schedule != "timed" or self.links.may_pass_on(node, kind, now)
+
     def let_all_go(self, following: Following, now: float) -> list[Effect]:
         """Hold nobody on a topic any more, and be held by nobody."""
         overlay = following.overlay
@@ -270,7 +274,8 @@ class Neighbours:
                 following.explore = contact
                 return []
             case Post(to, message):
-                return self.links.post(to, message, now)
+                may = not named or self.may_pass_on(to.id, message.kind, now)
+                return self.links.post(to, message, now) if may else []
             case _:
                 return [answer]
 

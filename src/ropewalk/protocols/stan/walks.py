@@ -90,8 +90,9 @@ class Walks:
         else:
             collected = seen.union((me,))
         effects: list[Effect]
-        if hop < settings.ttl and view:
-            target = view[self._picked(following, walk.source.id, walk.turn, hop + 1, len(view))]
+        goes_on = hop < settings.ttl and bool(view)
+        target = view[self._picked(following, walk.source.id, walk.turn, hop + 1, len(view))] if goes_on else None
+        if target is not None and self.neighbours.may_pass_on(target.id, Walk.kind, now):
             self._remember((walk.topic, walk.source.id, walk.turn, hop), sender)
             effects = [Send(target, Walk(walk.topic, walk.source, walk.turn, hop + 1, collected))]
         else:
@@ -111,8 +112,8 @@ class Walks:
         if reply.hop > 0:
             way = (reply.topic, reply.source.id, reply.turn, reply.hop - 1)
             previous = self.ways.pop(way, None) or self.old_ways.pop(way, None)
-            if previous is None:
-                return []  # too late, or never asked for
+            if previous is None or not self.neighbours.may_pass_on(previous.id, Relay.kind, now):
+                return []  # too late, or never asked for; or too many
             return [Send(previous, Relay(reply.topic, reply.source, reply.turn, reply.hop - 1, reply.seen))]
         following = self.topics.get(reply.topic)
         if following is None or reply.source.id != self.me.id or reply.turn != following.turn - 1:

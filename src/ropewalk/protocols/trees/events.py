@@ -210,7 +210,10 @@ class Events:
         return found
 
     def _tell(self, publisher: Contact, message: Accepted, now: float) -> list[Effect]:
-        return self.accepted(message) if publisher.id == self.me.id else self.links.answer(publisher, message, now)
+        if publisher.id == self.me.id:
+            return self.accepted(message)
+        # as many as there are events, which have no rate
+        return self.links.post(publisher, message, now) if self.links.may_seek(publisher.id, now) else []
 
     def refuse(self, event: int, now: float) -> list[Effect]:
         """It has come, and is not wanted here: nobody is asked for it any more, and it goes no further."""

@@ -26,6 +26,7 @@ from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Of
 from ropewalk.seeds import chance, pick, unit
 
 MOST_SEEN = 64  # section 3.1 drops a request that passes a node more than 10 times: in young overlays, from which the rest grow, that is many
+ENOUGH = 8  # ours: likewise for each copy, where the newcomer is held already; with half as many views are a sixth smaller
 AGAIN = 2  # ours: places for a member whom nobody holds, one of which may be lost; with 3 views grow by two fifths
 MOST_REQUESTS = 1024  # ours: requests whose passing is counted
 MOST_HOPS = 255  # ours: fits a byte on the wire; far beyond what a request needs
@@ -211,7 +212,11 @@ class Node:
         return [Post(target, Pass(ask.topic, ask.newcomer, ask.number, copy, 0)) for copy, target in enumerate(targets)]
 
     def _passed(self, message: Pass) -> list[Effect | Request]:
-        """Keep it with probability 1 / (1 + view size), else pass it on."""
+        """Keep it with probability 1 / (1 + view size), else pass it on.
+
+        Ours: not for long where the newcomer is held already. Where everybody holds it nobody will keep it, and it would go about
+        until all have had enough of it; where nobody counts any more, as far as it may go at all.
+        """
         newcomer, view = message.newcomer, self.overlay.view
         times = self.seen[newcomer.id, message.number] = self.seen.get((newcomer.id, message.number), 0) + 1
         if len(self.seen) > MOST_REQUESTS:
@@ -220,9 +225,12 @@ class Node:
         if times > MOST_SEEN or message.hop >= MOST_HOPS:
             self.overlay.reached.note("steps of a request to be taken in")
             return []
+        held = newcomer.id == self.me.id or self.overlay.has(newcomer.id)
+        if held and (times > ENOUGH * max(1, self.settings.copies) or message.hop >= MOST_SEEN):
+            return []
         labels = (message.topic, self.me.id, newcomer.id, message.number, message.copy, message.hop)
         keep = unit(chance(self.seed, "keep", *labels)) < 1 / (1 + len(view.contacts) + len(self.overlay.coming))
-        if keep and newcomer.id != self.me.id and not self.overlay.has(newcomer.id):
+        if keep and not held:
             return [Grow(newcomer)]
         around = [contact for contact in view.contacts if contact.id != newcomer.id]
         if not around:

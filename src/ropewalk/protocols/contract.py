@@ -334,6 +334,9 @@ class Lasting(Node, Protocol):
     def has_had(self, event: int) -> bool:
         """Whether an event has come before."""
 
+    def forgot_before(self) -> float:
+        """Until when the latest came of all events that were forgotten for want of room and not of age; minus infinity: there are none."""
+
     def unheard(self) -> dict[int, float]:
         """Topics on which nobody else may have got all events of this node's own yet, and when the last was published."""
 

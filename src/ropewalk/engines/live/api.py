@@ -174,6 +174,7 @@ class Node:
         self.gate.caught_up = lambda: self._ease(self.gate)
         self.transport.lagging, self.transport.caught_up = self._lagging, self._ease
         self.gate.has_had, self.gate.came_again = machine.has_had, self._came_again
+        self.gate.forgot_before = machine.forgot_before
         self.transport.heard = self.gate.receive
         self.driver.deliver = self._deliver
         self.transport.begin()

@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 
 from ropewalk.engines.live.arrived import size_of
 from ropewalk.engines.live.envelope import Letter, Said, is_plain, thinned, unseal
+from ropewalk.engines.live.replays import NEVER, Replays
 from ropewalk.protocols.content.filters import MOST_ATTRIBUTES
 from ropewalk.protocols.contract import Carrier, Contact, Event
 from ropewalk.protocols.dissemination.messages import Inject, Push
@@ -31,9 +32,9 @@ Verdict = Literal["accept", "ignore", "reject"]
 Judge = Callable[[Event, bytes, int], "Verdict | Awaitable[Verdict]"]
 """What somebody says about one of the things that an event says, in which place."""
 
-Outcome = Verdict | Literal["forged"]
+Outcome = Verdict | Literal["forged", "replayed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-OUTCOMES: tuple[Outcome, ...] = (*VERDICTS, "forged")
+OUTCOMES: tuple[Outcome, ...] = (*VERDICTS, "forged", "replayed")
 Outcomes = tuple[Outcome, ...]
 """Of each thing that an event says, or one of all of them."""
 Seconds = Callable[[], float]
@@ -68,6 +69,7 @@ class Gate:
         self.carriers = frozenset(carriers)  # all messages with an event in them
         self.came_again: Callable[[int], None] = lambda _: None  # told of events that had come before
         self.has_had: Callable[[int], bool] = lambda _: False  # whether an event has come before
+        self.forgot_before: Seconds = lambda: NEVER  # see `contract.Lasting`
         self.hold_up: Callable[[Contact], None] = lambda _: None  # told who sends faster than events are judged
         self.caught_up: Callable[[], None] = lambda: None  # told when they are judged
         self.counts: dict[str, int] = {}  # of what was not let in, by why
@@ -76,6 +78,7 @@ class Gate:
         self.ignored: OrderedDict[int, int] = (
             OrderedDict()
         )  # by event: which things are of no use here, a bit each; MOST_JUDGED
+        self.replays = Replays()
         self._verdicts: OrderedDict[bytes, bytes] = OrderedDict()  # a byte for each thing, see `_packed`; MOST_JUDGED
         self._rejected: OrderedDict[int, tuple[float, int]] = (
             OrderedDict()
@@ -118,7 +121,7 @@ class Gate:
         key = _known_by(event)
         verdict = self._verdicts.get(key)
         if verdict is not None:
-            self._decided(sender, message, self._remembered(_unpacked(verdict), letter))
+            self._decided(sender, message, self._remembered(event, _unpacked(verdict), letter))
         else:
             self._put_to_work(key, sender, message, letter)
 
@@ -141,9 +144,17 @@ class Gate:
         if self.is_pressed:
             self.hold_up(sender)
 
-    def _remembered(self, outcomes: Outcomes, letter: Letter) -> Outcomes:
+    def _remembered(self, event: Event, outcomes: Outcomes, letter: Letter) -> Outcomes:
         """The same as before, unless it has become too old meanwhile: ids are forgotten sooner than verdicts."""
-        return ("ignore",) if "forged" not in outcomes and letter.is_stale(self.clock()) else outcomes
+        if letter.public is None or "forged" in outcomes:
+            return outcomes
+        if letter.is_stale(self.clock()):
+            return ("ignore",)
+        return ("replayed",) if "accept" in outcomes and self._is_replay(event, letter) else outcomes
+
+    def _is_replay(self, event: Event, letter: Letter) -> bool:
+        known = letter.public is None or self.has_had(event.id)  # then the machine takes it for a copy
+        return not known and self.replays.is_one(event, letter.at, self.forgot_before())
 
     @property
     def is_pressed(self) -> bool:
@@ -173,6 +184,8 @@ class Gate:
             del self._at_work[key]
             came = [(sender, message), *self._copies.pop(key, ())]
             self._work_bytes -= len(came) * size_of(event, (event.payload,))
+        if verdicts and letter.public is not None and "accept" in verdicts:
+            self.replays.let_in(event, letter.at, asyncio.get_running_loop().time(), self.clock())
         if verdicts:
             self._verdicts[key] = _packed(verdicts)
             if len(self._verdicts) > MOST_JUDGED:
@@ -191,6 +204,8 @@ class Gate:
             return ("forged",)
         if letter.is_stale(self.clock()):
             return ("ignore",)
+        if self._is_replay(event, letter):
+            return ("replayed",)
         verdicts = tuple([await self._asked(event, said, place) for place, said in enumerate(letter.said)])
         return ACCEPTED if verdicts.count("accept") == len(verdicts) else verdicts
 

@@ -58,6 +58,7 @@ class Node:
     __slots__ = (
         "asking",
         "caught_up",
+        "forgot_before",
         "greetings",
         "kept",
         "kept_bytes",
@@ -77,6 +78,7 @@ class Node:
         self.kept: OrderedDict[int, Kept] = OrderedDict()
         self.kept_bytes = 0  # of these
         self.seen: OrderedDict[int, float] = OrderedDict()  # when each came, oldest first; MOST_SEEN
+        self.forgot_before = NEVER  # when the latest of these came that had to go for want of room
         self.trees = Trees(settings.misses, neighbours)
         self.reached = Reached()
         self.asking = Asking(settings, neighbours, self.trees, self.reached)
@@ -412,7 +414,7 @@ class Node:
         self.seen[event] = now
         if len(self.seen) > MOST_SEEN:
             self.reached.note("ids of events")
-            self.seen.popitem(last=False)
+            self.forgot_before = max(self.forgot_before, self.seen.popitem(last=False)[1])
 
     def _make_room(self) -> None:
         while len(self.kept) > MOST_KEPT or self.kept_bytes > MOST_KEPT_BYTES:

@@ -139,6 +139,10 @@ class Node:
         """See `contract.Lasting`."""
         return self.events.knows(event)
 
+    def forgot_before(self) -> float:
+        """See `contract.Lasting`."""
+        return self.events.forgot_before
+
     def unheard(self) -> dict[int, float]:
         """See `contract.Lasting`."""
         return self.saying.unheard()

@@ -164,6 +164,10 @@ class Node:
         """See `contract.Lasting`."""
         return event in self.events.seen
 
+    def forgot_before(self) -> float:
+        """See `contract.Lasting`."""
+        return self.events.forgot_before
+
     def unheard(self) -> dict[int, float]:
         """See `contract.Lasting`."""
         return self.events.unheard()

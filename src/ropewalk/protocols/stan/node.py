@@ -38,6 +38,7 @@ from ropewalk.protocols.discovery.messages import Message as OfDiscovery
 from ropewalk.protocols.discovery.settings import Settings as DiscoverySettings
 from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination.contract import MakeEvents
+from ropewalk.protocols.dissemination.greetings import NEVER
 from ropewalk.protocols.dissemination.injection import Await, Injections
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Taken, Want
 from ropewalk.protocols.dissemination.saying import Saying
@@ -128,6 +129,10 @@ class Node:
     def has_had(self, event: int) -> bool:
         """See `contract.Lasting`."""
         return self.events.knows(event)
+
+    def forgot_before(self) -> float:
+        """See `contract.Lasting`."""
+        return self.events.forgot_before if isinstance(self.events, dissemination.Node) else NEVER
 
     def unheard(self) -> dict[int, float]:
         """See `contract.Lasting`."""

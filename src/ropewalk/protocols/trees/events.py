@@ -66,7 +66,7 @@ class Events:
     """What one node knows of events."""
 
     __slots__ = (
-        "at_home", "by_topic", "came", "delivered", "follows", "is_alone", "kept", "kept_for", "links", "me", "replicas", "returned", "ring", "seen", "settings", "submitted",
+        "at_home", "by_topic", "came", "delivered", "follows", "forgot_before", "is_alone", "kept", "kept_for", "links", "me", "replicas", "returned", "ring", "seen", "settings", "submitted",
         "submitted_bytes", "trees",
     )  # fmt: skip
 
@@ -86,6 +86,7 @@ class Events:
         self.kept: Shelf[int] = Shelf()  # what can be had
         self.by_topic: dict[int, dict[int, None]] = {}  # the same: topic -> ids, oldest first
         self.seen: dict[int, float] = {}  # what came, and when; oldest first, at most MOST_SEEN
+        self.forgot_before = float("-inf")  # when the latest of these came that had to go for want of room
         self.delivered: dict[int, float] = {}  # what was delivered or is of this node's own, likewise
         self.replicas: Shelf[Key] = Shelf()  # what a home has asked this node to keep
         self.kept_for: dict[Key, int] = {}  # the homes that have asked for these
@@ -217,7 +218,7 @@ class Events:
 
     def refuse(self, event: int, now: float) -> list[Effect]:
         """It has come, and is not wanted here: nobody is asked for it any more, and it goes no further."""
-        _note(self.seen, event, now, self.links.reached)
+        self._remember(event, now)
         return []
 
     # Along the tree
@@ -290,7 +291,7 @@ class Events:
     def _arrived(self, event: Event, hops: int, sender: Contact | None, now: float) -> list[Effect]:
         if event.id in self.seen:
             return []
-        _note(self.seen, event.id, now, self.links.reached)
+        self._remember(event.id, now)
         self._put(Held(event, hops, now))
         effects: list[Effect] = []
         if event.id not in self.delivered and any(map(self.follows, event.topics)) and event.publisher != self.me.id:
@@ -301,6 +302,11 @@ class Events:
             if sender is None or contact.id != sender.id:
                 effects += self.links.post(contact, Shed(topic, event, _further(hops)), now)
         return effects
+
+    def _remember(self, event: int, now: float) -> None:
+        gone_at = _note(self.seen, event, now, self.links.reached)
+        if gone_at is not None:
+            self.forgot_before = max(self.forgot_before, gone_at)
 
     def _put(self, held: Held) -> None:
         gone = self.kept.put(held.event.id, held)
@@ -323,11 +329,13 @@ def _further(hops: int) -> int:
     return min(hops + 1, MOST_CROSSED)
 
 
-def _note(times: dict[int, float], id_: int, now: float, reached: Reached) -> None:
+def _note(times: dict[int, float], id_: int, now: float, reached: Reached) -> float | None:
+    """Remember when it came; when that came which has to go for it, if anything has."""
     times[id_] = now
-    if len(times) > MOST_SEEN:
-        reached.note("ids of events")
-        del times[next(iter(times))]
+    if len(times) <= MOST_SEEN:
+        return None
+    reached.note("ids of events")
+    return times.pop(next(iter(times)))
 
 
 def _expire(times: dict[int, float], before: float) -> None:

@@ -26,7 +26,9 @@ from ropewalk.protocols.sampling.contract import Explore, Forget, Grow, Left, Of
 from ropewalk.seeds import chance, pick, unit
 
 MOST_SEEN = 64  # section 3.1 drops a request that passes a node more than 10 times: in young overlays, from which the rest grow, that is many
-ENOUGH = 8  # ours: likewise for each copy, where the newcomer is held already; with half as many views are a sixth smaller
+ENOUGH = (
+    8  # ours: likewise for each copy, where the newcomer is held already; with half as many views are a sixth smaller
+)
 AGAIN = 2  # ours: places for a member whom nobody holds, one of which may be lost; with 3 views grow by two fifths
 MOST_REQUESTS = 1024  # ours: requests whose passing is counted
 MOST_HOPS = 255  # ours: fits a byte on the wire; far beyond what a request needs

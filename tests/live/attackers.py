@@ -48,6 +48,9 @@ CROWDS = {"unfinished_pieces": 64}  # but of these, which do harm only together
 PATIENCE = 20.0  # seconds: by then whoever does harm is hung up on
 ENOUGH = 3_000_000  # bytes of a flood at the least
 FLOODING, STAYING = 3.0, 8.0  # seconds: a flood, and who is let in and only pings, longer than anybody is waited for
+SILENT = (
+    15.0  # seconds: who never reads; enough has to be said first, and then it is waited for, on however busy a machine
+)
 CODEC = Codec(PROTOCOLS["stan"].messages)
 MANY = 100_000  # topics, messages of one attacker
 RECORDED: list[bytes] = []  # proofs that were good once
@@ -159,9 +162,9 @@ class Line:
                 self.attempt.let_in = kind == WELCOME
         await self.attempt.hung_up(self.reader)
 
-    async def ping(self, listening: "asyncio.Task[None] | None" = None) -> None:
+    async def ping(self, listening: "asyncio.Task[None] | None" = None, staying: float = STAYING) -> None:
         """For a while, or until it is hung up on."""
-        for _ in range(int(2 * STAYING)):
+        for _ in range(int(2 * staying)):
             if self.writer.transport.is_closing() or (listening is not None and listening.done()):
                 self.attempt.end = CUT
                 return
@@ -329,7 +332,7 @@ async def never_reads(attempt: Attempt) -> None:
     await line.enter()
     line.writer.transport.pause_reading()  # type: ignore[attr-defined]
     await _say(line, [Announce(topic), Want((1,), (topic,))])
-    await line.ping()
+    await line.ping(staying=SILENT)
 
 
 Kind = Callable[[Attempt], Awaitable[None]]

@@ -5,6 +5,7 @@ import pytest
 from fuzzing import BrokenError, decoded, fuzz
 from memory_net import identity
 from ropewalk.engines.live import transport
+from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.frames import REFUSED, frame
 from ropewalk.engines.live.handshake import Called, Terms
 from ropewalk.engines.live.wire import KINDS, Codec, Topics, WireError
@@ -60,6 +61,19 @@ def test_a_bound_that_is_broken_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("fuzzing.MOST_BYTES", 1000)
     with pytest.raises(BrokenError, match="bytes more, of 1000 allowed"):
         fuzz("stan", 200, seed=1)
+
+
+def test_a_node_that_keeps_all_that_comes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it may keep least: after as few frames as are sent every day."""
+    heard, kept = Connection.data_received, list[bytes]()
+
+    def data_received(self: Connection, data: bytes) -> None:
+        kept.append(data)
+        heard(self, data)
+
+    monkeypatch.setattr(Connection, "data_received", data_received)
+    with pytest.raises(BrokenError, match="bytes more, of"):
+        fuzz("scribe", SOME, seed=1)
 
 
 def test_a_node_that_no_longer_works_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,6 +136,8 @@ def test_nobody_stops_while_the_node_itself_stands_still(seconds: float, least: 
 def test_who_is_passed_over_is_so_for_a_while_and_no_more_are_remembered_than_there_is_room_for() -> None:
     passed = PassedOver()
     passed.add(1, 10.0)
+    passed.add(1, 10.0)
+    assert passed.times == 1  # once, as long as it is
     assert passed.has(1, 10.0 + 0.9 * PASSED_OVER)
     assert not passed.has(1, 10.0 + PASSED_OVER)
     assert not passed.has(2, 10.0)

@@ -60,6 +60,8 @@ def samples(node: Node) -> Iterator[Sample]:
     yield "unread_total", "counter", "Events that subscriptions had no room for.", {}, node.unread
     held_up = node.pressure.times if node.pressure is not None else 0
     yield "held_up_total", "counter", "Links that had to wait for who could not keep up.", {}, held_up
+    about = "Neighbours that took too little, and for whom nobody waited from then on, for a while."
+    yield "passed_over_total", "counter", about, {}, transport.passed_over.times
     yield "callers", "gauge", "Connections that others have opened, let in or not.", {}, transport.limits.connections
     yield (
         "outcasts",

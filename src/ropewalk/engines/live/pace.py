@@ -38,10 +38,13 @@ class PassedOver:
     """Neighbours for whom nobody waits, whatever they do."""
 
     def __init__(self) -> None:
+        self.times = 0  # that somebody who was waited for was so no longer
         self._until: OrderedDict[int, float] = OrderedDict()  # by node; MOST_PASSED_OVER
 
     def add(self, node: int, now: float) -> None:
         """One more, for a while."""
+        if not self.has(node, now):
+            self.times += 1
         self._until[node] = now + PASSED_OVER
         self._until.move_to_end(node)
         if len(self._until) > MOST_PASSED_OVER:

@@ -1,0 +1,250 @@
+"""A node in a process of its own that is attacked from another, and what those who keep the rules see of it meanwhile."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypedDict
+
+from ropewalk.engines.live.api import Node
+
+ATTACKERS = Path(__file__).parent / "attackers.py"
+TOPIC = "attacked"
+BEFORE, AFTER = 20, 20  # events before the attack, and after it
+PAUSE = 0.05  # seconds from one event of who keeps the rules to the next, and from one look at the node's process to the next
+NEXT = 1.0  # seconds from when a newcomer has gone until the next one comes
+PATIENCE = 60.0  # seconds: for anything that those who keep the rules wait for
+
+Found = TypedDict(  # of the attackers of a kind: how many got how far, and how they ended (attackers.ENDS)
+    "Found",
+    {
+        "tried": int,
+        "connected": int,
+        "let in": int,
+        "never connected": int,
+        "turned away": int,
+        "refused": int,
+        "hung up on": int,
+        "timed out": int,
+        "left": int,
+        "whys": dict[str, int],
+        "sent": int,
+        "waited": float,
+    },
+)
+
+
+@dataclass
+class Attacked:
+    """The node's process, and what can be seen of it."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    metrics: int
+    descriptors: list[int] = field(default_factory=list)  # as time went by
+    before: int = 0  # bytes that it took when the attack began
+
+    def _about(self, what: str) -> Path:
+        return Path(f"/proc/{self.process.pid}") / what
+
+    def begin(self) -> None:
+        """What it takes from now on counts."""
+        pages = int(self._about("statm").read_text().split()[1])
+        self.before = pages * os.sysconf("SC_PAGE_SIZE")
+        with suppress(OSError):  # where that is not permitted, the most that it has ever taken counts
+            self._about("clear_refs").write_text("5")
+        self.look()
+
+    def look(self) -> None:
+        self.descriptors.append(len(list(self._about("fd").iterdir())))
+
+    @property
+    def grown(self) -> int:
+        """Bytes at the most, from before the attack: as the system has seen it, at every moment."""
+        (most,) = re.findall(r"VmHWM:\s+(\d+) kB", self._about("status").read_text())
+        return 1024 * int(most) - self.before
+
+    def page(self) -> str:
+        """What it says of itself."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=20) as page:
+            text: str = page.read().decode()
+            return text
+
+
+@dataclass
+class Siege:
+    """What has come of an attack."""
+
+    node: Attacked
+    done: dict[str, Found]
+    page: str  # what the node has counted, as it shows it
+    grown: int  # bytes
+    lasted: float  # seconds
+    delays: list[float]  # seconds from when something was to be published meanwhile until it came, ordered
+    newcomers: list[float]  # seconds that each took that came meanwhile, until it got what was published from then on
+
+    @property
+    def counted(self) -> dict[str, int]:
+        """Who was turned away or cut off, by why."""
+        found = re.findall(r'ropewalk_limited_total\{why="([^"]+)"\} (\d+)', self.page)
+        return {why: int(count) for why, count in found}
+
+    @property
+    def held_up(self) -> int:
+        """Links that had to wait."""
+        return int(re.findall(r"ropewalk_held_up_total (\d+)", self.page)[0])
+
+    @property
+    def passed_over(self) -> int:
+        """Neighbours for whom nobody waited any more."""
+        return int(re.findall(r"ropewalk_passed_over_total (\d+)", self.page)[0])
+
+
+@asynccontextmanager
+async def attacked(folder: Path) -> AsyncIterator[Attacked]:
+    """A node that follows the topic."""
+    words = ["node", "--listen", "127.0.0.1:0", "--subscribe", TOPIC, "--metrics", "0"]
+    out, err = folder / "out", folder / "err"
+    with out.open("wb") as to_out, err.open("wb") as to_err:
+        process = subprocess.Popen([sys.executable, "-m", "ropewalk", *words], stdout=to_out, stderr=to_err)  # noqa: ASYNC220
+    try:
+        async with asyncio.timeout(30):
+            while not (shown := re.search(r"127\.0\.0\.1:(\d+)/metrics", err.read_text())):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        yield Attacked(process, json.loads(out.read_text())["address"], int(shown[1]))
+        assert process.poll() is None, err.read_text()[-2000:]
+        assert "Traceback" not in err.read_text()
+    finally:
+        process.kill()
+        await asyncio.to_thread(process.wait)
+
+
+async def _attack(node: Attacked, count: int, *kinds: str) -> dict[str, Found]:
+    words = [sys.executable, str(ATTACKERS), node.address, str(count), "7", *kinds]
+    process = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert process.returncode == 0, err.decode()[-2000:]
+    done: dict[str, Found] = json.loads(out.decode().splitlines()[-1])
+    return done
+
+
+class Honest:
+    """Those who keep the rules: one publishes, one reads, and one comes in the middle of it. None can be called: there is no other way between them."""
+
+    def __init__(self, node: Attacked, publisher: Node) -> None:
+        self.node, self.publisher = node, publisher
+        self.loop = asyncio.get_running_loop()
+        self.published: dict[bytes, float] = {}  # by payload: when it was to be
+        self.came: dict[bytes, float] = {}
+
+    async def read(self, reader: Node) -> None:
+        async with reader.subscribe(TOPIC, buffer=100_000) as events:
+            async for event in events:
+                self.came.setdefault(event.payload, self.loop.time())
+
+    async def publish(self) -> bytes:
+        payload = b"%d" % len(self.published)
+        self.published[payload] = self.loop.time()
+        await self.publisher.publish(payload, [TOPIC])
+        return payload
+
+    async def publish_and_hear(self) -> None:
+        payload = await self.publish()
+        await until(lambda: payload in self.came)
+
+    async def come(self, attack: "asyncio.Task[dict[str, Found]]") -> list[float]:
+        """One newcomer after the other as long as the attack lasts: how long each took."""
+        callers, took = _callers(await asyncio.to_thread(self.node.page)), []
+        while not attack.done() and _callers(await asyncio.to_thread(self.node.page)) <= callers:  # noqa: ASYNC110
+            await asyncio.sleep(PAUSE)
+        while not attack.done():
+            took.append(await self._newcomer())
+            await asyncio.sleep(NEXT)
+        return took
+
+    async def _newcomer(self) -> float:
+        """Seconds until it has something that was published after it had joined."""
+        begun = self.loop.time()
+        async with Node(None, [self.node.address]) as newcomer, newcomer.subscribe(TOPIC, buffer=100_000) as events:
+            await newcomer.joined.wait()
+            joined = self.loop.time()
+            async for event in events:
+                if self.published.get(event.payload, joined) > joined:
+                    break
+            return self.loop.time() - begun
+
+    def missing(self) -> list[bytes]:
+        return [payload for payload in self.published if payload not in self.came]
+
+
+def _callers(page: str) -> int:
+    return int(re.findall(r"ropewalk_callers (\d+)", page)[0])
+
+
+async def besieged(folder: Path, count: int, *kinds: str) -> Siege:
+    """The node afterwards, and what was done to it. All who keep the rules have got everything."""
+    async with (
+        attacked(folder) as node,
+        Node(None, [node.address]) as publisher,
+        Node(None, [node.address]) as reader,
+        publisher.subscribe(TOPIC, buffer=1, when_full="drop-oldest"),  # it need not hear what it says
+        asyncio.TaskGroup() as group,
+    ):
+        honest, loop = Honest(node, publisher), asyncio.get_running_loop()
+        reading = group.create_task(honest.read(reader))
+        for _ in range(BEFORE):
+            await honest.publish_and_hear()
+        node.begin()
+        looking = group.create_task(_look(node))
+        begun, first = loop.time(), len(honest.published)
+        attack = group.create_task(_attack(node, count, *kinds))
+        coming = group.create_task(honest.come(attack))
+        while not attack.done():
+            await honest.publish()
+            await asyncio.sleep(PAUSE)
+        lasted, meanwhile = loop.time() - begun, list(honest.published)[first:]
+        for _ in range(AFTER):  # what is still on its way goes before
+            await honest.publish_and_hear()
+        async with asyncio.timeout(PATIENCE):
+            while not coming.done():
+                await honest.publish()
+                await asyncio.sleep(PAUSE)
+        try:
+            await until(lambda: not honest.missing())
+        except TimeoutError:
+            missing, ends = honest.missing(), (publisher.transport.endings, reader.transport.endings)
+            page = await asyncio.to_thread(node.page)
+            lost = f"{len(missing)} of {len(honest.published)} are missing ({missing[:20]})"
+            raise AssertionError(f"{lost}; {ends}; {reader.gate.counts}; {attack.result()}\n{page}") from None
+        reading.cancel()
+        looking.cancel()
+        node.look()
+        page = await asyncio.to_thread(node.page)
+        assert "ropewalk_failures_total 0" in page
+        assert publisher.address == reader.address == ""
+        delays = sorted(honest.came[each] - honest.published[each] for each in meanwhile)
+        return Siege(node, attack.result(), page, node.grown, lasted, delays, coming.result())
+
+
+async def _look(node: Attacked) -> None:
+    while True:
+        node.look()
+        await asyncio.sleep(PAUSE)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """As long as those who keep the rules are patient."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110  any condition
+            await asyncio.sleep(0.02)

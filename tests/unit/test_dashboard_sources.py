@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from ropewalk.dashboard import watching
 from ropewalk.dashboard.feed import Live, Replayed
+from ropewalk.dashboard.judging import GRACE, SILENT
 from ropewalk.dashboard.layout import SIZE, first_place, places
-from ropewalk.dashboard.picture import GRACE, SILENT, Picture
+from ropewalk.dashboard.picture import Picture
 from ropewalk.dashboard.replay import LOT, Player, Recording
 from ropewalk.dashboard.watching import Watch
 from ropewalk.errors import InputError

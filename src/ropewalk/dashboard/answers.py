@@ -52,24 +52,25 @@ def node(picture: Picture, id_: int) -> dict[str, Any] | None:
     seen = picture.nodes.get(id_)
     if seen is None:
         return None
+    counts = seen.counts
     shared = {
-        other: [topic for topic, held in seen.held.items() if other in held]
-        for other in {**seen.links, **{other: None for held in seen.held.values() for other in held}}
+        other: [topic for topic, held in counts.held.items() if other in held]
+        for other in {**counts.links, **{other: None for held in counts.held.values() for other in held}}
     }
     links = sorted(shared, key=lambda other: (-len(shared[other]), other))
     return _about(seen) | {
         "address": seen.address,
         "protocol": seen.protocol,
         "topics": [
-            {"id": f"{topic:016x}", "name": picture.names.get(topic, ""), "held": len(seen.held.get(topic, ()))}
-            for topic in sorted(seen.follows, key=lambda topic: _natural(picture.names.get(topic, "")))[:MOST_SHOWN]
+            {"id": f"{topic:016x}", "name": picture.names.get(topic, ""), "held": len(counts.held.get(topic, ()))}
+            for topic in sorted(counts.follows, key=lambda topic: _natural(picture.names.get(topic, "")))[:MOST_SHOWN]
         ],
         "links": [
             {
                 "id": f"{other:016x}",
                 "name": picture.nodes[other].name if other in picture.nodes else "",
                 "shared": len(shared[other]),
-                "connected": other in seen.links,
+                "connected": other in counts.links,
             }
             for other in links[:MOST_SHOWN]
         ],
@@ -122,10 +123,10 @@ def _about(seen: Seen) -> dict[str, Any]:
         "state": seen.state,
         "why": seen.why,
         "since": seen.since.at,
-        "follows": len(seen.follows),
+        "follows": len(seen.counts.follows),
         "lvs": seen.lvs,
         "pvs": seen.pvs,
-        "connections": len(seen.links),
+        "connections": len(seen.counts.links),
     }
 
 

@@ -183,7 +183,7 @@ def test_nodes_that_are_only_heard_of_are_elsewhere() -> None:
     assert (picture.nodes[9].state, picture.totals()["elsewhere"]) == ("elsewhere", 1)
 
 
-def test_an_event_is_told_in_the_order_in_which_it_travelled() -> None:
+def test_an_event_is_told_hop_by_hop() -> None:
     rows = [
         *two_linked(),
         came(3),
@@ -193,9 +193,37 @@ def test_an_event_is_told_in_the_order_in_which_it_travelled() -> None:
     ]
     event = answers.event(picture_of(*rows), 5, 0)
     assert event is not None
-    numbers = {node.id: node.number for node in picture_of(*rows).nodes.values()}
-    assert event["steps"] == [[numbers[2], numbers[1], 1, 2.0], [numbers[3], numbers[2], 2, 4.0]]
-    assert (event["publisher"], event["expected"], event["delivered"]) == (numbers[1], 1, 2)
+    assert event["steps"] == [[f"{2:016x}", f"{1:016x}", 1, 2.0], [f"{3:016x}", f"{2:016x}", 2, 4.0]]
+    assert (event["publisher"], event["expected"], event["delivered"]) == (f"{1:016x}", 1, 2)
+
+
+def test_nobody_gets_an_event_before_who_sends_it_on_or_before_it_is_published_whatever_clocks_say() -> None:
+    rows = [
+        *two_linked(),
+        came(3),
+        came(9),
+        said("publications", event=5, publisher=1, topics=[NEWS], size=3, at=10.0),
+        said("deliveries", event=5, node=2, hops=1, at=10.5, **{"from": 1}),  # a clock that is ahead
+        said("deliveries", event=5, node=3, hops=2, at=10.004, **{"from": 2}),
+        said("deliveries", event=5, node=9, hops=3, at=8.0, **{"from": 3}),  # and one that is slow
+    ]
+    event = answers.event(picture_of(*rows), 5, 0)
+    assert event is not None
+    assert [(int(node, 16), hops, took) for node, _, hops, took in event["steps"]] == [
+        (2, 1, 500.0),
+        (3, 2, 4.0),
+        (9, 3, 0.0),
+    ]
+
+
+def test_events_have_the_names_of_their_topics_also_if_these_become_known_later() -> None:
+    picture, page = picture_of(*two_linked()), Told()
+    picture.take(said("publications", event=5, publisher=1, topics=[NEWS, NEWS + 1], size=3, at=10.0))
+    page.take(picture.since(0))
+    assert page.parts["events"][f"{5:016x}",][2] == [[f"{NEWS:016x}", "news"], [f"{NEWS + 1:016x}", ""]]
+    picture.take(said("names", topic=NEWS + 1, name="sport"))
+    page.take(picture.since(page.version))
+    assert page.parts["events"][f"{5:016x}",][2][1] == [f"{NEWS + 1:016x}", "sport"]
 
 
 def test_only_the_last_events_are_kept_and_late_deliveries_do_not_bring_others_back() -> None:

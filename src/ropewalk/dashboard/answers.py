@@ -85,16 +85,16 @@ def events(picture: Picture, page: int) -> dict[str, Any]:
 
 
 def event(picture: Picture, id_: int, page: int) -> dict[str, Any] | None:
-    """One of them, with who got it, from whom, after how long; in the order in which it travelled."""
+    """One of them, with who got it, from whom, after how long; hop by hop, since clocks of nodes differ."""
     travel = picture.travels.find(id_)
     if travel is None:
         return None
-    steps = sorted(travel.steps.values(), key=lambda step: (step.at, step.hops, step.node))
+    steps = sorted(travel.steps.values(), key=lambda step: (step.hops, step.at, step.node))
     begun = travel.begun
     first = page * MOST_SHOWN
     return _in_short(picture, travel) | {
         "steps": [
-            [step.node, step.source, step.hops, round(1000 * (step.at - begun), 2)]
+            [_hex(step.node), _hex(step.source), step.hops, max(0.0, round(1000 * (step.at - begun), 2))]
             for step in steps[first : first + MOST_SHOWN]
         ],
         "of": len(steps),
@@ -107,12 +107,16 @@ def _in_short(picture: Picture, travel: Travel) -> dict[str, Any]:
     return {
         "id": f"{travel.event:016x}",
         "at": travel.begun,
-        "publisher": travel.publisher,
+        "publisher": _hex(travel.publisher),
         "topics": [{"id": f"{topic:016x}", "name": picture.names.get(topic, "")} for topic in travel.topics],
         "size": travel.size,
         "expected": travel.expected,
         "delivered": len(travel.steps) + travel.beyond,
     }
+
+
+def _hex(id_: int | None) -> str | None:
+    return None if id_ is None else f"{id_:016x}"
 
 
 def _about(seen: Seen) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Picture:
         self.nodes: dict[int, Seen] = {}
         self.overlays: dict[int, Overlay] = {}
         self.names: dict[int, str] = {}  # of topics
-        self.travels = Travels(self.versions)
+        self.travels = Travels(self.versions, self.names)
         self.series = Series(self.versions)
         self.shown: Ledger[int, list[Any]] = Ledger(self.versions)  # nodes, by number
         self.links = Links(self.versions)  # a link is drawn as long as one end says that it is connected
@@ -103,9 +103,9 @@ class Picture:
             case rows.Ended():
                 self._ended(node, row, moment)
             case rows.Delivered():
-                source = self._other(row.source) if row.source is not None else None
-                number = source.number if source is not None else None
-                self.travels.deliver(row.event, Step(node.number, number, row.hops, row.at))
+                if row.source is not None:
+                    self._other(row.source)
+                self.travels.deliver(row.event, Step(node.id, row.source, row.hops, row.at))
             case _:
                 pass
 
@@ -172,8 +172,9 @@ class Picture:
             overlay.part(node.number)
 
     def _name(self, topic: int, name: str) -> None:
-        if topic in self.names or len(self.names) < MOST_NAMES:
+        if self.names.get(topic) != name and (topic in self.names or len(self.names) < MOST_NAMES):
             self.names[topic] = name
+            self.travels.name(topic)
 
     def _held(self, node: Seen, row: rows.Held) -> None:
         overlay = self._overlay(row.topic)
@@ -219,7 +220,7 @@ class Picture:
             overlay = self._overlay(topic)
             wanting |= overlay.members.keys() if overlay is not None else set()
         expected = len(wanting - {publisher.number})
-        self.travels.publish(row.event, publisher.number, tuple(row.topics), row.size, row.at, expected)
+        self.travels.publish(row.event, publisher.id, tuple(row.topics), row.size, row.at, expected)
 
     # What follows from it
 

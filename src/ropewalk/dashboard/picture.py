@@ -27,7 +27,7 @@ MOST_NEWS = 100  # ours: of what happened, the last
 class Picture:
     """Of one network."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Mapping[int, Place] | None = None) -> None:
         self.versions = Versions()
         self.now = 0.0
         self.nodes: dict[int, Seen] = {}
@@ -38,7 +38,8 @@ class Picture:
         self.shown: Ledger[int, list[Any]] = Ledger(self.versions)  # nodes, by number
         self.links = Links(self.versions)  # a link is drawn as long as one end says that it is connected
         self.news: Ledger[int, list[Any]] = Ledger(self.versions)
-        self.places: Mapping[int, Place] = {}
+        self.places: Mapping[int, Place] = places or {}
+        self.shifts = 0  # how often something changed that places depend on
         self.beyond = 0  # how often nodes or topics were named for which there is no room
         self._told = 0
         self._row = 0
@@ -134,6 +135,7 @@ class Picture:
                 self.series.due(self.now)  # points begin with the first node, whenever somebody looks
             node = self.nodes[id_] = Seen(self._numbered, id_)
             self._numbered += 1
+            self.shifts += 1
             self._show(node)
         node.named = self._row
         return node
@@ -154,6 +156,7 @@ class Picture:
         self._judge.listen(node)
         if row.up:
             self._forget(node)  # what it did in a former life is over
+            self.shifts += 1
         else:
             self._turn(node, "left", moment, "left")
 
@@ -180,6 +183,7 @@ class Picture:
         overlay = self._overlay(row.topic)
         if overlay is None:
             return
+        self.shifts += 1
         others = [other for id_ in row.neighbours if (other := self._other(id_)) is not None]
         if node.state == "up":
             overlay.hold(node.number, [other.number for other in others])
@@ -273,6 +277,7 @@ class Picture:
 
     def _turn(self, node: Seen, state: State, moment: Moment, why: str) -> None:
         node.state, node.why, node.since = state, why, moment
+        self.shifts += 1
         self._judge.acquit(node)
         if state == "up":
             self._judge.listen(node)

@@ -52,7 +52,7 @@ export class Events {
   close() {
     const button = $("events").querySelector("[aria-pressed=true]");
     this.follow(undefined);
-    (button ?? $("tab-events")).focus(); // the button that had it is gone
+    (button ?? $("tab-events")).focus({ preventScroll: true }); // the button that had it is gone
   }
 
   empty(words) {

@@ -8,8 +8,14 @@ const waiting = new Map(); // lists that are not touched until it is up, with wh
 
 const CLICK = 60; // milliseconds in which a click comes after what it is made of
 
-document.addEventListener("pointerdown", (event) => { pressed = event.button === 0 ? event.target : undefined; }, true);
-for (const end of ["pointerup", "pointercancel", "contextmenu"]) document.addEventListener(end, () => setTimeout(release, CLICK), true);
+let releasing; // the timer for that
+
+document.addEventListener("pointerdown", (event) => {
+  clearTimeout(releasing); // of the last time
+  pressed = event.button === 0 ? event.target : undefined;
+}, true);
+for (const end of ["pointerup", "pointercancel", "contextmenu"]) document.addEventListener(end, () => { releasing = setTimeout(release, CLICK); }, true);
+document.addEventListener("click", release); // it has been done what was clicked for
 
 function release() {
   pressed = undefined;

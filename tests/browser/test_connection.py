@@ -12,7 +12,7 @@ from ropewalk.dashboard import server
 from ropewalk.dashboard.running import Beside, Place, Served, Shown
 from written import Written, ring
 
-FULL = "1 pages look on already; close one."
+FULL = "2 pages look on already; close one."
 
 
 @pytest.fixture
@@ -27,25 +27,25 @@ def streams(looking: Looking) -> int:
 def test_the_page_that_is_one_too_many_says_so_and_waits_its_turn(
     browser: Browser, town: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "MOST_STREAMS", 1)
+    monkeypatch.setattr(server, "MOST_STREAMS", 2)
     with dashboard(town.folder) as url:
-        first = Looking(browser, url)
-        second = Looking(browser, url, words=FULL)
-        second.js("() => { ropewalk.network.wait = 1; }")  # as often as it dares
-        topics = second.page.locator("#topics li")
+        first, _ = Looking(browser, url), Looking(browser, url)
+        third = Looking(browser, url, words=FULL)
+        third.js("() => { ropewalk.network.wait = 1; }")  # as often as it dares
+        topics = third.page.locator("#topics li")
         expect(topics).to_have_count(3)
-        asked = len(second.asked)
+        asked = len(third.asked)
         for topic in (1, 2, 1, 2):
             topics.nth(topic).click()
-        second.until("ropewalk.network.wait >= 64")
-        assert (streams(second), sum("/api/state" in url for url in second.asked[asked:]) <= 10) == (1, True)
-        expect(second.page.locator("#connection")).to_have_text(FULL)
-        second.js("() => { ropewalk.network.wait = 1; }")
+        third.until("ropewalk.network.wait >= 64")
+        assert (streams(third), sum("/api/state" in url for url in third.asked[asked:]) <= 10) == (1, True)
+        expect(third.page.locator("#connection")).to_have_text(FULL)
+        third.js("() => { ropewalk.network.wait = 1; }")
         first.close()
-        expect(second.page.locator("#connection")).to_have_text("connection back")
-        second.until("ropewalk.network.topic.endsWith('c') && ropewalk.network.members.size === 3")
-        assert streams(second) == 2
-        second.close()
+        expect(third.page.locator("#connection")).to_have_text("connected")
+        third.until("ropewalk.network.topic.endsWith('c') && ropewalk.network.members.size === 3")
+        assert streams(third) == 2
+        third.close()
 
 
 def test_it_is_tried_again_more_and_more_seldom(browser: Browser, town: Written) -> None:

@@ -114,6 +114,7 @@ def test_nothing_moves_where_less_motion_is_asked_for(browser: Browser, town: Wr
     looking.close()
 
 
+STILL = "new Promise((done) => { let y; const look = () => scrollY === y ? done(true) : (y = scrollY, setTimeout(look, 100)); look(); })"
 ON_SCREEN = (
     "((box) => box.top >= -1 && box.bottom <= innerHeight + 1)(document.getElementById('map').getBoundingClientRect())"
 )
@@ -136,6 +137,8 @@ def test_on_a_phone_the_map_comes_into_sight_with_an_event_and_a_node_leads_to_w
     page.locator("#event-again").scroll_into_view_if_needed()
     page.locator("#event-again").tap()
     looking.until(ON_SCREEN)
+    looking.js(STILL)
+    looking.until("ropewalk.map.travel.over")
     x, y = looking.js("ropewalk.map.at(3)")
     box = page.locator("#map").bounding_box()
     assert box is not None

@@ -7,15 +7,15 @@ const MOST = 30; // of the list
 const AT_ONCE = 500; // deliveries on a page, as the server has them
 
 export class Events {
-  constructor(network, map, topics, openNode) {
-    Object.assign(this, { network, map, topics, openNode, followed: undefined, known: undefined, fresh: false, page: 0, turn: latest() });
+  constructor(network, map, topics, openNode, say) {
+    Object.assign(this, { network, map, topics, openNode, say, followed: undefined, known: undefined, fresh: false, page: 0, turn: latest() });
     this.refresh = later(400, () => this.show());
     this.again = later(500, () => this.load(false));
     $("events-topic").addEventListener("change", () => this.show());
     $("event-close").addEventListener("click", () => this.close());
     $("event-again").addEventListener("click", () => this.load(true));
     map.addEventListener("travel", ({ detail }) => {
-      $("map-said").textContent = detail.words;
+      this.say(detail.words);
       this.light();
     });
   }
@@ -60,7 +60,7 @@ export class Events {
     this.known = undefined;
     this.page = 0;
     this.map.follow(undefined);
-    $("map-said").textContent = "";
+    this.say("");
     $("event-about").textContent = words;
     fill($("event-steps"), []);
     fill($("event-pager"), []);

@@ -17,7 +17,7 @@ const nodes = new Nodes(network, map, topics);
 const charts = later(900, () => overall(network, $));
 const open = tabs((tab) => { if (tab === "tab-node") { nodes.list(); nodes.load(); } });
 const openNode = (id) => { map.choose(id); open("tab-node"); };
-const events = new Events(network, map, topics, openNode);
+const events = new Events(network, map, topics, openNode, say);
 const showPublishing = publishing((id) => { open("tab-events"); events.follow(id); });
 const showReplay = replaying();
 themes(() => { map.changed(true); overall(network, $); nodes.draw(); });
@@ -27,6 +27,14 @@ const news = later(1000, () => {
   fill($("news"), [...network.news.entries()].sort((a, b) => b[0] - a[0]).slice(0, 60).map(([key, [at, who, state, why]]) =>
     make("li", { "data-key": key }, make("div", {}, make("b", {}, called(network.nodes.get(who))), make("span", { class: `right${state === "down" ? " bad" : ""}` }, words[state] ?? state), make("small", {}, clock(at)), make("small", { class: "right" }, why)))));
 });
+
+function say(words) {
+  // of the event that is under way; else of the node that is chosen
+  const node = network.byId(map.selected);
+  const about = node ? `node ${called(node)}, ${node.state}: ${node.follows} topics, LVS ${node.lvs}, PVS ${node.pvs}, ${node.connections} connections` : "";
+  $("map-open").hidden = !node;
+  $("map-said").textContent = words || about;
+}
 
 function title() {
   $("map-title").textContent = topics.chosen ? `Overlay of ${topicCalled(topics.chosen)}` : "All connections";
@@ -69,9 +77,7 @@ let typed = false; // whether somebody has said where to publish: then choosing 
 $("publish-topics").addEventListener("input", () => { typed = $("publish-topics").value !== ""; });
 map.addEventListener("choose", ({ detail }) => {
   nodes.choose(detail);
-  const node = network.byId(detail);
-  $("map-open").hidden = !node;
-  $("map-said").textContent = node ? `node ${called(node)}, ${node.state}: ${node.follows} topics, LVS ${node.lvs}, PVS ${node.pvs}, ${node.connections} connections` : "";
+  say("");
 });
 map.addEventListener("pick", () => open("tab-node"));
 map.addEventListener("open", ({ detail }) => { if (detail !== undefined) { open("tab-node"); $("panel-node").focus(); } });
@@ -91,7 +97,6 @@ document.addEventListener("keydown", (event) => {
 new ResizeObserver(charts).observe($("charts"));
 
 document.addEventListener("visibilitychange", () => network.look(document.hidden));
-network.open("");
 network.look(document.hidden);
-topics.load();
+topics.load().finally(() => network.source ?? network.open("")); // which topic is known first: else everything would be told twice
 window.ropewalk = { network, map, topics }; // for who looks at it with the browser's tools

@@ -1,8 +1,7 @@
 // The network as the server tells it: everything once, then what has changed. After a break everything again.
 
-import { called, short } from "./words.js";
+import { PATIENCE, called, short } from "./words.js";
 
-const PATIENCE = 25_000; // milliseconds without a word: the server says something every ten seconds, if only that it lives
 const FIRST_WAIT = 1000, LONGEST_WAIT = 5000; // milliseconds before it is tried again
 const UNSEEN = 10_000; // milliseconds that a page is out of sight until it rests
 
@@ -61,7 +60,7 @@ export class Network extends EventTarget {
       this.listen();
       this.wait = FIRST_WAIT;
       this.take(JSON.parse(message.data));
-      if (this.lost || !this.told) this.say("good", this.lost ? "connection back" : "connected");
+      if (this.lost || !this.told) this.say("good", this.lost && this.told ? "connection back" : "connected");
       this.lost = false;
       this.told = true;
     };

@@ -1,5 +1,7 @@
 // Small things that every part of the page says or makes. Text goes in as text, never as markup.
 
+export const PATIENCE = 25_000; // milliseconds without a word: to who looks on, the server says something every ten seconds, if only that it lives
+
 export const $ = (id) => document.getElementById(id);
 
 export function make(tag, about = {}, ...children) {
@@ -24,7 +26,7 @@ export const ms = (value) => (value < 10 ? value.toFixed(1) : Math.round(value).
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 export async function ask(path) {
-  const answer = await fetch(path, { headers: { Accept: "application/json" } });
+  const answer = await fetch(path, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(PATIENCE) });
   if (answer.status === 404) return null; // it is not known
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).error || `the server answers ${answer.status}`);
   return answer.json();

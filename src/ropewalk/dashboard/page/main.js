@@ -75,12 +75,12 @@ topics.addEventListener("choose", ({ detail }) => {
 });
 let typed = false; // whether somebody has said where to publish: then choosing a topic does not change it
 $("publish-topics").addEventListener("input", () => { typed = $("publish-topics").value !== ""; });
-map.addEventListener("choose", ({ detail }) => {
-  nodes.choose(detail);
+map.addEventListener("choose", () => {
+  nodes.choose(map.selected);
   say("");
 });
 map.addEventListener("pick", () => open("tab-node"));
-map.addEventListener("open", ({ detail }) => { if (detail !== undefined) { open("tab-node"); $("panel-node").focus(); } });
+map.addEventListener("open", () => { if (network.byId(map.selected)) { open("tab-node"); $("panel-node").focus(); } });
 $("map-open").addEventListener("click", () => {
   open("tab-node");
   $("panel-node").focus({ preventScroll: true });

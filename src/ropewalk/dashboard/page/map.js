@@ -321,7 +321,7 @@ export class Map2D extends EventTarget {
     this.selected = id;
     this.reveal(this.at(this.network.ids.get(id)));
     this.changed();
-    this.dispatchEvent(new CustomEvent("choose", { detail: id }));
+    this.dispatchEvent(new CustomEvent("choose"));
   }
 
   reveal(at) {
@@ -394,7 +394,7 @@ export class Map2D extends EventTarget {
       const keys = {
         ArrowLeft: () => this.step(-1, 0), ArrowRight: () => this.step(1, 0), ArrowUp: () => this.step(0, -1), ArrowDown: () => this.step(0, 1),
         "+": () => this.zoomBy(1.25), "-": () => this.zoomBy(0.8), 0: () => this.all(), Escape: () => this.choose(undefined),
-        Enter: () => this.dispatchEvent(new CustomEvent("open", { detail: this.selected })),
+        Enter: () => this.dispatchEvent(new CustomEvent("open")),
       };
       if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();

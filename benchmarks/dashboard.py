@@ -1,7 +1,8 @@
 """What does the dashboard take? make bench-dashboard
 
 At the server: rows taken in a second, and a difference after one change beside everything. In a browser (the system's Chromium): drawing the
-whole map anew beside the same lines on a bare canvas, and a key until it is answered and drawn.
+whole map anew, a key and a change until they are drawn, each beside the same lines on a bare canvas (`tests/browser/drawing.py` has how many
+times these they may take); and a key until the next frame. Exit code 1 if anything takes longer.
 """
 
 import sys
@@ -17,36 +18,15 @@ ROOT = Path(__file__).parent.parent
 sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "browser")]
 
 from browsing import Looking, chromium, dashboard  # noqa: E402
+from drawing import MOST, ratios, times, too_slow  # noqa: E402
 from ropewalk.dashboard.layout import places  # noqa: E402
 from ropewalk.dashboard.picture import Picture  # noqa: E402
 from ropewalk.dashboard.rows import Followed  # noqa: E402
 from ropewalk.dashboard.watching import Watch  # noqa: E402
 from written import crowd  # noqa: E402
 
+JUDGED = 500  # nodes; where there are fewer, names take more time than lines, and both take little
 SIZES = ((100, 1000), (500, 5000), (2000, 20_000))
-BARE = """() => { const map = ropewalk.map, pen = document.createElement("canvas").getContext("2d");
-  pen.canvas.width = map.canvas.width; pen.canvas.height = map.canvas.height;
-  const ends = [...ropewalk.network.links.values()].map(([a, b]) => [...map.at(a), ...map.at(b)]);
-  const times = [];
-  for (let turn = 0; turn < 15; turn++) {
-    const begun = performance.now();
-    pen.clearRect(0, 0, pen.canvas.width, pen.canvas.height);
-    pen.beginPath();
-    for (const [ax, ay, bx, by] of ends) { pen.moveTo(ax, ay); pen.lineTo(bx, by); }
-    pen.stroke();
-    pen.getImageData(0, 0, 1, 1);
-    times.push(performance.now() - begun);
-  }
-  return times; }"""
-WHOLE = """() => { const map = ropewalk.map, times = [];
-  for (let turn = 0; turn < 15; turn++) {
-    const begun = performance.now();
-    map.stale = true;
-    map.draw(begun);
-    map.canvas.getContext("2d").getImageData(0, 0, 1, 1);
-    times.push(performance.now() - begun);
-  }
-  return times; }"""
 KEYS = """async () => { const times = [];
   for (let turn = 0; turn < 24; turn++) {
     const begun = performance.now();
@@ -82,28 +62,36 @@ def at_the_server(folder: Path) -> None:
     )
 
 
-def in_a_browser(browser: Any, folder: Path, links: int) -> None:
-    """A page of a laptop's size."""
+def in_a_browser(browser: Any, folder: Path, links: int) -> dict[str, float]:
+    """A page of a laptop's size; what is too slow there."""
     with dashboard(folder) as url:
         looking = Looking(browser, url)
         looking.until(f"ropewalk.network.links.size === {links}")
         looking.until("ropewalk.map.frame === undefined")
-        bare, whole, keys = median(looking.js(BARE)), median(looking.js(WHOLE)), median(looking.js(KEYS))
+        found, keys = times(looking), median(looking.js(KEYS))
+        found_ratios = ratios(found)
+        bare = median(found["bare"])
+        said = [f"{name} {found_ratios[name]:.1f} (at most {most:g})" for name, most in MOST.items()]
         print(
-            f"  all drawn anew in {whole:.1f} ms, {whole / bare:.1f} times bare lines; a key answered and drawn in {keys:.0f} ms"
+            f"  bare lines in {bare:.1f} ms; times that: {', '.join(said)}; a key answered and shown in {keys:.0f} ms"
         )
         looking.close()
+    return too_slow(found_ratios)
 
 
-def main() -> None:
-    """All sizes."""
+def main() -> int:
+    """All sizes; 1 if one of them is too slow."""
+    slow: list[str] = []
     with chromium() as browser, tempfile.TemporaryDirectory() as place:
         for nodes, links in SIZES:
             print(f"{nodes} nodes, {links} connections")
             town = crowd(Path(place) / str(nodes), nodes, links)
             at_the_server(town.folder)
-            in_a_browser(browser, town.folder, links)
+            found = in_a_browser(browser, town.folder, links)
+            slow += [f"{name} with {nodes} nodes" for name in found if nodes >= JUDGED]
+    print(f"too slow: {', '.join(slow)}" if slow else "it holds: nothing takes longer than it may beside bare lines")
+    return bool(slow)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -51,18 +51,18 @@ def chromium() -> Iterator[Browser]:
 class Looking:
     """A page, what it has asked for and what it complains of."""
 
-    def __init__(self, browser: Browser, url: str, **about: Any) -> None:
+    def __init__(self, browser: Browser, url: str, words: str = "connected", **about: Any) -> None:
         self.context: BrowserContext = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | about))
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(SOON)
         self.url, self.asked, self.complaints = url, list[str](), list[str]()
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on(
-            "console", lambda said: self.complaints.append(said.text) if said.type in ("error", "warning") else None
+            "console", lambda said: self.complaints.append(said.text + " " + said.location.get("url", "")) if said.type in ("error", "warning") else None
         )
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto(url)
-        expect(self.page.locator("#connection")).to_have_text("connected")
+        expect(self.page.locator("#connection")).to_have_text(words)
 
     def api(self, path: str) -> Any:
         """What the server says, as the page would ask it."""

@@ -1,7 +1,7 @@
 """Five hundred nodes and five thousand connections: hands are answered while all of it is drawn and goes on changing.
 
-How long that takes is for `make bench-dashboard` to say. Here every key must do what it is for and be drawn in the very next frame,
-whatever comes in meanwhile, and all that comes in until then be drawn together.
+Every key must do what it is for and be drawn in the very next frame, whatever comes in meanwhile, and all that comes in until then be drawn
+together; and a frame may take only so many times as long as the lines alone take in the same page (`make bench-dashboard` has more sizes).
 """
 
 import threading
@@ -10,6 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from browsing import Looking, dashboard
+from drawing import MOST, ratios, times, too_slow
 from written import crowd
 
 # Keys until so many changes have come in. Of each: whether it did what it is for, whether that was drawn in the next frame, draws in that frame.
@@ -68,6 +69,25 @@ def test_hands_are_answered_while_everything_is_drawn(browser: Browser, tmp_path
         assert [key for key, _, shown, _ in answers if not shown] == []
         assert {draws for *_, draws in answers} == {1}
         assert looking.complaints == []
+        looking.close()
+
+
+SLOW = """() => {
+  const { map } = ropewalk, draw = map.draw;
+  map.draw = function (now) { for (const begun = performance.now(); performance.now() - begun < 200; ); draw.call(map, now); };
+}"""
+
+
+def test_drawing_takes_only_so_much_longer_than_lines_alone(browser: Browser, tmp_path: Path) -> None:
+    town = crowd(tmp_path / "live")
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        looking.until(
+            "ropewalk.network.links.size === 5000 && ropewalk.network.overlay.size > 0 && !ropewalk.map.frame"
+        )
+        assert too_slow(ratios(times(looking))) == {}
+        looking.js(SLOW)
+        assert too_slow(ratios(times(looking, turns=3))).keys() == MOST.keys()  # this would be noticed
         looking.close()
 
 

@@ -198,9 +198,11 @@ def test_so_many_may_look_on_and_who_goes_makes_room(asking: Asking) -> None:
     streams = [asking.ask("/api/stream", **asking.cookie) for _ in range(MOST_STREAMS)]
     assert {stream.status for stream in streams} == {200}
     assert wait_until(lambda: asking.status("/api/stream", **asking.cookie) == 503)
+    assert asking.state()["full"] == f"{MOST_STREAMS} pages look on already; close one."
     for stream in streams:
         stream.close()
     assert wait_until(lambda: asking.status("/api/stream", **asking.cookie) == 200)
+    assert asking.state()["full"] is None
 
 
 def test_no_more_may_look_on_if_all_ask_at_once(asking: Asking) -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from ropewalk.dashboard import answers, ledger
 from ropewalk.dashboard import picture as pictures
+from ropewalk.dashboard.judging import GRACE, SILENT
 from ropewalk.dashboard.ledger import Ledger, Versions
-from ropewalk.dashboard.picture import GRACE, SILENT, Picture
+from ropewalk.dashboard.picture import Picture
 from ropewalk.dashboard.rows import row_of
 from ropewalk.dashboard.series import MOST_POINTS
 from ropewalk.dashboard.travels import MOST_EVENTS
@@ -93,6 +94,82 @@ def test_who_is_silent_for_long_is_down_and_back_when_it_speaks() -> None:
     assert (picture.nodes[1].state, picture.nodes[2].state) == ("up", "down")
 
 
+def held_together(picture: Picture) -> tuple[Any, ...]:
+    """Members and links of the topic, connections, and what the first two nodes hold."""
+    totals, (topic,) = picture.totals(), answers.topics(picture, "", 0)["entries"]
+    each = [(node.lvs, node.pvs, len(node.counts.links)) for node in (picture.nodes[1], picture.nodes[2])]
+    return topic["members"], topic["links"], totals["subscriptions"], totals["links"], totals["lvs"], *each
+
+
+def test_who_was_frozen_and_wakes_up_follows_holds_and_is_linked_as_before() -> None:
+    lost = said("endings", node=1, neighbour=2, at=5.0, cause="failed", why="frozen")
+    mutual = said("held", node=2, at=2, topic=NEWS, neighbours=[1])
+    picture = picture_of(*two_linked(), mutual)
+    before = held_together(picture)
+    assert before == (2, 1, 2, 1, 1.0, (1, 1, 1), (1, 1, 1))
+    picture.take(lost)
+    picture.advance(8.0)
+    assert (picture.nodes[2].state, *held_together(picture)[:4]) == ("down", 1, 1, 1, 0)
+    shown = answers.node(picture, 2)
+    assert shown is not None
+    assert (shown["follows"], shown["topics"], shown["connections"], shown["lvs"]) == (0, [], 0, 0)
+    picture.take(said("linked", node=2, at=50.0, up=[], down=[]))
+    picture.take(said("linked", node=1, at=50.0, up=[2], down=[]))
+    assert (picture.nodes[2].state, *held_together(picture)) == ("up", *before)
+    shown = answers.node(picture, 2)
+    assert shown is not None
+    assert (shown["follows"], shown["connections"], shown["topics"][0]["name"]) == (1, 1, "news")
+
+
+def test_after_all_stood_still_everything_is_as_it_was() -> None:
+    picture = picture_of(*two_linked())
+    before = held_together(picture)
+    picture.advance(3600.0)
+    assert (picture.totals()["down"], picture.totals()["links"]) == (2, 0)
+    for node in (1, 2):
+        picture.take(said("linked", node=node, at=3600.5, up=[], down=[]))
+    assert held_together(picture) == before
+
+
+def test_who_wakes_up_and_says_what_it_lost_has_lost_it() -> None:
+    picture = picture_of(*two_linked(), until=4.0 + SILENT)
+    picture.take(said("linked", node=2, at=5.0 + SILENT, up=[], down=[1]))
+    picture.take(said("subscriptions", node=2, topic=NEWS, at=5.0 + SILENT, follows=False))
+    picture.take(said("linked", node=1, at=5.0 + SILENT, up=[], down=[2]))
+    assert held_together(picture)[:4] == (1, 1, 1, 0)
+
+
+def test_what_is_read_late_of_who_is_down_counts_once_it_is_back() -> None:
+    picture = picture_of(*two_linked(), until=4.0 + SILENT)
+    picture.take(said("held", node=2, at=3.0, topic=NEWS, neighbours=[1]))
+    assert (picture.nodes[2].state, picture.nodes[2].lvs, answers.topics(picture, "", 0)["of"]) == ("down", 0, 0)
+    picture.take(said("linked", node=2, at=5.0 + SILENT, up=[], down=[]))
+    assert (picture.nodes[2].lvs, answers.topics(picture, "", 0)["entries"][0]["links"]) == (1, 1)
+
+
+def test_who_starts_anew_has_nothing_of_before() -> None:
+    picture = picture_of(*two_linked(), until=4.0 + SILENT)
+    picture.take(came(2, at=5.0 + SILENT))
+    picture.take(said("linked", node=2, at=6.0 + SILENT, up=[], down=[]))
+    assert (picture.nodes[2].state, picture.totals()["subscriptions"], picture.totals()["links"]) == ("up", 0, 0)
+
+
+def test_who_is_killed_is_down_as_soon_after_a_day_as_after_a_minute() -> None:
+    for ran in (60, 6 * 3600, 24 * 3600):
+        picture, now = picture_of(came(1), came(2)), 1.0
+        while now < ran:
+            now += 10.0
+            for node in (1, 2):
+                picture.take(said("linked", node=node, at=now, up=[], down=[]))
+        picture.take(said("endings", node=1, neighbour=2, at=now + 1.0, cause="failed", why="reset"))
+        picture.advance(now + 0.9 + GRACE["reset"])
+        assert picture.nodes[2].state == "up"
+        picture.advance(now + 1.1 + GRACE["reset"])
+        assert (picture.nodes[2].state, picture.nodes[2].since.at) == ("down", now + 1.0)
+        picture.advance(now + 1.1 + SILENT)
+        assert (picture.nodes[1].state, picture.nodes[1].since.at) == ("down", now + 1.0 + SILENT)
+
+
 def test_who_leaves_holds_nothing_and_may_come_back() -> None:
     left = said("nodes", node=1, at=7.0, up=False)
     picture = picture_of(*two_linked(), left)
@@ -106,7 +183,7 @@ def test_nodes_that_are_only_heard_of_are_elsewhere() -> None:
     assert (picture.nodes[9].state, picture.totals()["elsewhere"]) == ("elsewhere", 1)
 
 
-def test_an_event_is_told_in_the_order_in_which_it_travelled() -> None:
+def test_an_event_is_told_hop_by_hop() -> None:
     rows = [
         *two_linked(),
         came(3),
@@ -116,9 +193,37 @@ def test_an_event_is_told_in_the_order_in_which_it_travelled() -> None:
     ]
     event = answers.event(picture_of(*rows), 5, 0)
     assert event is not None
-    numbers = {node.id: node.number for node in picture_of(*rows).nodes.values()}
-    assert event["steps"] == [[numbers[2], numbers[1], 1, 2.0], [numbers[3], numbers[2], 2, 4.0]]
-    assert (event["publisher"], event["expected"], event["delivered"]) == (numbers[1], 1, 2)
+    assert event["steps"] == [[f"{2:016x}", f"{1:016x}", 1, 2.0], [f"{3:016x}", f"{2:016x}", 2, 4.0]]
+    assert (event["publisher"], event["expected"], event["delivered"]) == (f"{1:016x}", 1, 2)
+
+
+def test_nobody_gets_an_event_before_who_sends_it_on_or_before_it_is_published_whatever_clocks_say() -> None:
+    rows = [
+        *two_linked(),
+        came(3),
+        came(9),
+        said("publications", event=5, publisher=1, topics=[NEWS], size=3, at=10.0),
+        said("deliveries", event=5, node=2, hops=1, at=10.5, **{"from": 1}),  # a clock that is ahead
+        said("deliveries", event=5, node=3, hops=2, at=10.004, **{"from": 2}),
+        said("deliveries", event=5, node=9, hops=3, at=8.0, **{"from": 3}),  # and one that is slow
+    ]
+    event = answers.event(picture_of(*rows), 5, 0)
+    assert event is not None
+    assert [(int(node, 16), hops, took) for node, _, hops, took in event["steps"]] == [
+        (2, 1, 500.0),
+        (3, 2, 4.0),
+        (9, 3, 0.0),
+    ]
+
+
+def test_events_have_the_names_of_their_topics_also_if_these_become_known_later() -> None:
+    picture, page = picture_of(*two_linked()), Told()
+    picture.take(said("publications", event=5, publisher=1, topics=[NEWS, NEWS + 1], size=3, at=10.0))
+    page.take(picture.since(0))
+    assert page.parts["events"][f"{5:016x}",][2] == [[f"{NEWS:016x}", "news"], [f"{NEWS + 1:016x}", ""]]
+    picture.take(said("names", topic=NEWS + 1, name="sport"))
+    page.take(picture.since(page.version))
+    assert page.parts["events"][f"{5:016x}",][2][1] == [f"{NEWS + 1:016x}", "sport"]
 
 
 def test_only_the_last_events_are_kept_and_late_deliveries_do_not_bring_others_back() -> None:
@@ -209,8 +314,48 @@ def test_a_link_is_told_exactly_as_long_as_one_end_says_so(history: list[tuple[d
         at += later
         picture.take(said(**({"at": at} | row)))
     numbers = {id_: node.number for id_, node in picture.nodes.items()}
-    ends = {tuple(sorted((node.number, numbers[other]))) for node in picture.nodes.values() for other in node.links}
+    ends = {
+        tuple(sorted((node.number, numbers[other]))) for node in picture.nodes.values() for other in node.counts.links
+    }
     assert {key for key, _ in picture.links.since(0)[0].items()} == ends
+
+
+@given(st.lists(st.tuples(anything, st.floats(0, 20), st.integers(0, 5)), max_size=40))
+def test_how_often_somebody_looks_changes_nothing(history: list[tuple[dict[str, Any], float, int]]) -> None:
+    often, seldom, at = Picture(), Picture(), 1.0
+    for row, later, looks in history:
+        for look in range(1, looks + 1):
+            often.advance(at + later * look / (looks + 1))
+        at += later
+        for picture in (often, seldom):
+            picture.take(said(**({"at": at} | row)))
+    told = [picture.since(0, 1) for picture in (often, seldom)]
+    for each in told:
+        del each["version"]
+    assert told[0] == told[1]
+
+
+@given(st.lists(st.tuples(anything, st.floats(0, 20)), max_size=40))
+def test_who_is_down_and_says_something_is_as_if_it_had_never_been_down(
+    history: list[tuple[dict[str, Any], float]],
+) -> None:
+    """What nodes said adds up to the same, whether or not somebody was taken for down in between."""
+    with pytest.MonkeyPatch.context() as patched:
+        pictures, at = (Picture(), Picture()), 1.0
+        patched.setattr(pictures[0], "_give_up", lambda _: None)
+        for row, later in history:
+            at += later
+            for picture in pictures:
+                picture.take(said(**({"at": at} | row)))
+        for node in range(1, 6):
+            for picture in pictures:
+                picture.take(said("linked", node=node, at=at + 1.0, up=[], down=[]))
+        adds_up = [
+            [picture.links.since(0)[0], picture.totals()]
+            + [[picture.since(0, topic).get(part) for part in ("members", "overlay")] for topic in (1, 2, 3)]
+            for picture in pictures
+        ]
+    assert adds_up[0] == adds_up[1]
 
 
 def left(node: int, at: float) -> Any:

@@ -4,7 +4,8 @@ import asyncio
 import json
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from math import hypot
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk.dashboard import watching
-from ropewalk.dashboard.feed import Live, Replayed
+from ropewalk.dashboard.feed import Feed, Live, Replayed
+from ropewalk.dashboard.judging import GRACE, SILENT
 from ropewalk.dashboard.layout import SIZE, first_place, places
-from ropewalk.dashboard.picture import GRACE, SILENT, Picture
+from ropewalk.dashboard.picture import Picture
 from ropewalk.dashboard.replay import LOT, Player, Recording
 from ropewalk.dashboard.watching import Watch
 from ropewalk.errors import InputError
@@ -57,6 +59,23 @@ def test_a_file_that_is_replaced_is_read_from_its_beginning(tmp_path: Path) -> N
     assert times(watch) == [5]
 
 
+def test_a_file_that_is_copied_again_is_read_on_and_one_that_says_otherwise_from_its_beginning(tmp_path: Path) -> None:
+    """As rsync copies: into a new file, which then takes the place of the old one."""
+    watch, path, new = Watch([tmp_path]), tmp_path / "a.jsonl", tmp_path / "a.new"
+
+    def copied(said: str) -> list[float]:
+        new.write_text(said)
+        new.replace(path)
+        return times(watch)
+
+    first = "".join(line(at) for at in range(1, 10))
+    assert copied(first + line(10)[:20]) == list(range(1, 10))
+    assert copied(first + line(10)[:20]) == []
+    assert copied(first + line(10) + line(11)) == [10, 11]
+    assert copied(first + line(12) + line(13) + line(14)) == [*range(1, 10), 12, 13, 14]
+    assert copied(line(15)) == [15]
+
+
 def test_much_is_read_a_part_at_a_time_and_nobody_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "AT_ONCE", 200)
     monkeypatch.setattr(watching, "MOST_AT_ONCE", 500)
@@ -81,6 +100,7 @@ def recording(tmp_path: Path) -> Recording:
     chances = random.Random(3)
     for node in range(1, 6):
         rows = [line(100 + node, node, table="nodes", up=True)]
+        rows.append(line(100 + node, node, table="held", topic=7, neighbours=[1 + node % 5]))
         at = 100.0 + node
         for _ in range(30):
             at += chances.random() * 2
@@ -107,6 +127,31 @@ def test_a_moment_looks_the_same_however_it_was_got_to(recording: Recording, sha
     numbers = [{node.id: node.number for node in player.picture.nodes.values()} for player in (once, in_steps, back)]
     assert numbers[0] == numbers[1] == numbers[2]
     assert shown(once) == shown(in_steps) == shown(back)
+
+
+@asynccontextmanager
+async def running(feed: Feed) -> AsyncIterator[None]:
+    looking = asyncio.create_task(feed.run())
+    yield
+    looking.cancel()
+    await asyncio.gather(looking, return_exceptions=True)
+
+
+def test_nodes_are_drawn_in_the_same_places_however_a_moment_was_got_to(recording: Recording) -> None:
+    async def drawn(*moments: float) -> dict[str, Any]:
+        feed = Feed(source := Replayed(Player(recording)))
+        async with running(feed):
+            await source.told_to({"paused": True})
+            for moment in moments:
+                await source.told_to({"at": moment})
+                await feed.tick()
+        return {row[0]: row[2:4] for _, row in feed.picture.since(0)["nodes"]}
+
+    begin, end = recording.begin, recording.end
+    once, back = asyncio.run(drawn(end)), asyncio.run(drawn(begin + 2, begin, begin + 20, end))
+    assert len(once) == 5
+    assert once == back
+    assert once != {f"{node:016x}": list(first_place(node)) for node in range(1, 6)}
 
 
 def test_a_replay_goes_on_by_its_speed_stops_when_paused_and_at_the_end(recording: Recording) -> None:
@@ -210,6 +255,28 @@ def looked(tmp_path: Path) -> Looked:
         found.say(node, "nodes", up=True)
     found.look()
     return found
+
+
+def test_places_are_thought_about_only_if_something_has_changed(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    weights = Picture.weights
+
+    def counted(self: Picture) -> dict[tuple[int, int], int]:
+        looks.append(self.shifts)
+        return weights(self)
+
+    async def whole() -> None:
+        feed = Feed(looked.live)
+        async with running(feed):
+            for _ in range(4):
+                await feed.tick()
+                looked.now += 1  # charts go on
+
+    monkeypatch.setattr(Picture, "weights", counted)
+    asyncio.run(whole())
+    assert len(looks) == 1
 
 
 ALL_UP = {1: "up", 2: "up", 3: "up"}

@@ -52,24 +52,25 @@ def node(picture: Picture, id_: int) -> dict[str, Any] | None:
     seen = picture.nodes.get(id_)
     if seen is None:
         return None
+    counts = seen.counts
     shared = {
-        other: [topic for topic, held in seen.held.items() if other in held]
-        for other in {**seen.links, **{other: None for held in seen.held.values() for other in held}}
+        other: [topic for topic, held in counts.held.items() if other in held]
+        for other in {**counts.links, **{other: None for held in counts.held.values() for other in held}}
     }
     links = sorted(shared, key=lambda other: (-len(shared[other]), other))
     return _about(seen) | {
         "address": seen.address,
         "protocol": seen.protocol,
         "topics": [
-            {"id": f"{topic:016x}", "name": picture.names.get(topic, ""), "held": len(seen.held.get(topic, ()))}
-            for topic in sorted(seen.follows, key=lambda topic: _natural(picture.names.get(topic, "")))[:MOST_SHOWN]
+            {"id": f"{topic:016x}", "name": picture.names.get(topic, ""), "held": len(counts.held.get(topic, ()))}
+            for topic in sorted(counts.follows, key=lambda topic: _natural(picture.names.get(topic, "")))[:MOST_SHOWN]
         ],
         "links": [
             {
                 "id": f"{other:016x}",
                 "name": picture.nodes[other].name if other in picture.nodes else "",
                 "shared": len(shared[other]),
-                "connected": other in seen.links,
+                "connected": other in counts.links,
             }
             for other in links[:MOST_SHOWN]
         ],
@@ -84,16 +85,16 @@ def events(picture: Picture, page: int) -> dict[str, Any]:
 
 
 def event(picture: Picture, id_: int, page: int) -> dict[str, Any] | None:
-    """One of them, with who got it, from whom, after how long; in the order in which it travelled."""
+    """One of them, with who got it, from whom, after how long; hop by hop, since clocks of nodes differ."""
     travel = picture.travels.find(id_)
     if travel is None:
         return None
-    steps = sorted(travel.steps.values(), key=lambda step: (step.at, step.hops, step.node))
+    steps = sorted(travel.steps.values(), key=lambda step: (step.hops, step.at, step.node))
     begun = travel.begun
     first = page * MOST_SHOWN
     return _in_short(picture, travel) | {
         "steps": [
-            [step.node, step.source, step.hops, round(1000 * (step.at - begun), 2)]
+            [_hex(step.node), _hex(step.source), step.hops, max(0.0, round(1000 * (step.at - begun), 2))]
             for step in steps[first : first + MOST_SHOWN]
         ],
         "of": len(steps),
@@ -106,12 +107,16 @@ def _in_short(picture: Picture, travel: Travel) -> dict[str, Any]:
     return {
         "id": f"{travel.event:016x}",
         "at": travel.begun,
-        "publisher": travel.publisher,
+        "publisher": _hex(travel.publisher),
         "topics": [{"id": f"{topic:016x}", "name": picture.names.get(topic, "")} for topic in travel.topics],
         "size": travel.size,
         "expected": travel.expected,
         "delivered": len(travel.steps) + travel.beyond,
     }
+
+
+def _hex(id_: int | None) -> str | None:
+    return None if id_ is None else f"{id_:016x}"
 
 
 def _about(seen: Seen) -> dict[str, Any]:
@@ -122,10 +127,10 @@ def _about(seen: Seen) -> dict[str, Any]:
         "state": seen.state,
         "why": seen.why,
         "since": seen.since.at,
-        "follows": len(seen.follows),
+        "follows": len(seen.counts.follows),
         "lvs": seen.lvs,
         "pvs": seen.pvs,
-        "connections": len(seen.links),
+        "connections": len(seen.counts.links),
     }
 
 

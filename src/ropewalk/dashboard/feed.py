@@ -1,4 +1,4 @@
-"""What keeps the picture up to date: files that are watched, or a recording that is played; and where nodes are drawn."""
+"""What keeps the picture up to date: files that are watched, or a recording that is played; and where the nodes of files are drawn."""
 
 import asyncio
 import logging
@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 class Source(Protocol):
     """Where rows come from."""
 
+    laid_out: bool  # whether it says itself where nodes are drawn
+
     @property
     def picture(self) -> Picture:
         """As it is now; another one, if it began anew."""
@@ -40,6 +42,8 @@ class Source(Protocol):
 
 class Live:
     """Files that grow. No row is of later than it is read: nodes have clocks of their own, and some are wrong."""
+
+    laid_out = False
 
     def __init__(self, watch: Watch, clock: Callable[[], float] = time.time) -> None:
         self.watch = watch
@@ -73,7 +77,9 @@ class Live:
 
 
 class Replayed:
-    """A recording."""
+    """A recording. Where its nodes are drawn is known from the beginning."""
+
+    laid_out = True
 
     def __init__(self, player: Player) -> None:
         self.player = player
@@ -120,6 +126,7 @@ class Feed:
         self._ticked = asyncio.Event()
         self._placed_at = float("-inf")
         self._placed: dict[tuple[int, int], int] = {}
+        self._shifts = -1  # those that have been looked at
 
     @property
     def picture(self) -> Picture:
@@ -145,8 +152,11 @@ class Feed:
     async def _place(self) -> None:
         """Give nodes other places, if some came, or link otherwise than when they were given theirs; who is gone stays."""
         now, picture = time.monotonic(), self.picture
+        if self.source.laid_out or picture.shifts == self._shifts:
+            return
         if now - self._placed_at < PLACING * (1 + len(picture.nodes) / 500):
             return
+        self._shifts = picture.shifts
         weights = picture.weights()
         changed = len(weights.keys() ^ self._placed.keys())
         there = [id_ for id_, node in picture.nodes.items() if node.state in ("up", "elsewhere")]

@@ -2,15 +2,13 @@
 
 Rows in, and out what is different since some version (`since`), or all of it. It reads no file and no clock: time is what rows say, when
 they were read, and what `advance` is told. Everything in it is bounded: where nodes are too many, those that are gone are forgotten.
-
-A node that is killed says nothing any more. It counts as down once somebody's link with it has ended and nothing has come from it since,
-nor has anybody got a link with it again; or when nothing of its own has been read for long.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from ropewalk.dashboard import rows
+from ropewalk.dashboard.judging import GRACE, Judge
 from ropewalk.dashboard.layout import Place, first_place
 from ropewalk.dashboard.ledger import Ledger, Links, Versions
 from ropewalk.dashboard.overlays import Overlay
@@ -24,33 +22,30 @@ AGAIN = 1.0  # ours, seconds: after which it is looked again for some to forget,
 MOST_TOPICS = 20_000  # ours: likewise
 MOST_NAMES = 100_000  # ours: of topics
 MOST_NEWS = 100  # ours: of what happened, the last
-# Ours, seconds: after which who was at the other end of a link that ended so, and lives, has said so. Two looks of a node at itself
-# (`engines.live.changes`); who could not be called need not know of it, and may be silent for ten seconds.
-GRACE = {"reset": 2.0, "frozen": 2.0, "left": 2.0, "unreachable": 12.0}
-SILENT = 35.0  # ours, seconds: more than three times as long as a node goes on without a word
 
 
 class Picture:
     """Of one network."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Mapping[int, Place] | None = None) -> None:
         self.versions = Versions()
         self.now = 0.0
         self.nodes: dict[int, Seen] = {}
         self.overlays: dict[int, Overlay] = {}
         self.names: dict[int, str] = {}  # of topics
-        self.travels = Travels(self.versions)
+        self.travels = Travels(self.versions, self.names)
         self.series = Series(self.versions)
         self.shown: Ledger[int, list[Any]] = Ledger(self.versions)  # nodes, by number
         self.links = Links(self.versions)  # a link is drawn as long as one end says that it is connected
         self.news: Ledger[int, list[Any]] = Ledger(self.versions)
-        self.places: Mapping[int, Place] = {}
+        self.places: Mapping[int, Place] = places or {}
+        self.shifts = 0  # how often something changed that places depend on
         self.beyond = 0  # how often nodes or topics were named for which there is no room
         self._told = 0
         self._row = 0
         self._numbered = 0
         self._full_until = 0.0
-        self._doubted: dict[int, None] = {}
+        self._judge = Judge()
         self._counted = (0, 0)  # published and delivered at the last point
 
     # What comes in
@@ -77,8 +72,9 @@ class Picture:
         if now <= self.now:
             return
         while self.nodes and (due := self.series.due(now)) is not None:
-            self._judge(due)
+            self._give_up(due)
             self.series.take(due, self._point())
+        self._give_up(now)
         self.now = now
 
     def turn_back(self, now: float) -> None:
@@ -87,6 +83,7 @@ class Picture:
         self.series.turn_back(now)
         for node in self.nodes.values():
             node.turn_back(now)
+        self._judge.look_again()
 
     def put(self, places: Mapping[int, Place]) -> None:
         """Draw nodes there from now on."""
@@ -107,9 +104,9 @@ class Picture:
             case rows.Ended():
                 self._ended(node, row, moment)
             case rows.Delivered():
-                source = self._other(row.source) if row.source is not None else None
-                number = source.number if source is not None else None
-                self.travels.deliver(row.event, Step(node.number, number, row.hops, row.at))
+                if row.source is not None:
+                    self._other(row.source)
+                self.travels.deliver(row.event, Step(node.id, row.source, row.hops, row.at))
             case _:
                 pass
 
@@ -120,16 +117,10 @@ class Picture:
             return None
         node.heard = Moment(max(node.heard.at, moment.at), max(node.heard.read, moment.read))
         node.name = node.name or name
-        self._trust(node, moment)
+        self._judge.trust(node, moment)
         if node.state != "up" and moment.after(node.since):
             self._turn(node, "up", moment, "came" if node.state == "elsewhere" else "is back")
         return node
-
-    def _trust(self, node: Seen, moment: Moment) -> None:
-        """It lived then, so whoever doubted it earlier was wrong."""
-        if node.doubted is not None and moment.after(node.doubted[0]):
-            node.doubted = None
-            self._doubted.pop(node.id, None)
 
     def _other(self, id_: int) -> Seen | None:
         """A node that is known, or one that is heard of for the first time; None if there are too many."""
@@ -140,8 +131,11 @@ class Picture:
             if len(self.nodes) >= MOST_NODES:
                 self.beyond += 1
                 return None
+            if not self.nodes:
+                self.series.due(self.now)  # points begin with the first node, whenever somebody looks
             node = self.nodes[id_] = Seen(self._numbered, id_)
             self._numbered += 1
+            self.shifts += 1
             self._show(node)
         node.named = self._row
         return node
@@ -159,8 +153,10 @@ class Picture:
 
     def _came(self, node: Seen, row: rows.Came, moment: Moment) -> None:
         node.address, node.protocol, node.signs = row.address, row.protocol, True
+        self._judge.listen(node)
         if row.up:
             self._forget(node)  # what it did in a former life is over
+            self.shifts += 1
         else:
             self._turn(node, "left", moment, "left")
 
@@ -172,21 +168,25 @@ class Picture:
             return
         if row.follows:
             node.follows[row.topic] = None
-            overlay.join(node.number)
+            if node.state == "up":
+                overlay.join(node.number)
         else:
             node.follows.pop(row.topic, None)
             overlay.part(node.number)
 
     def _name(self, topic: int, name: str) -> None:
-        if topic in self.names or len(self.names) < MOST_NAMES:
+        if self.names.get(topic) != name and (topic in self.names or len(self.names) < MOST_NAMES):
             self.names[topic] = name
+            self.travels.name(topic)
 
     def _held(self, node: Seen, row: rows.Held) -> None:
         overlay = self._overlay(row.topic)
         if overlay is None:
             return
+        self.shifts += 1
         others = [other for id_ in row.neighbours if (other := self._other(id_)) is not None]
-        overlay.hold(node.number, [other.number for other in others])
+        if node.state == "up":
+            overlay.hold(node.number, [other.number for other in others])
         if others:
             node.held[row.topic] = tuple(other.id for other in others)
         else:
@@ -199,8 +199,9 @@ class Picture:
             if other is None:
                 continue
             node.links[id_] = None
-            self.links.say(node.number, other.number, there=True)
-            self._trust(other, moment)
+            if node.state == "up":
+                self.links.say(node.number, other.number, there=True)
+            self._judge.trust(other, moment)
         for id_ in row.down:
             self._unlink(node, id_)
         self._count(node, row.at)
@@ -212,8 +213,7 @@ class Picture:
         if other is None or row.cause == "closed" or row.why not in GRACE:
             return
         if other.state == "up" and other.heard.at <= row.at and other.doubted is None:
-            other.doubted = (moment, row.why)
-            self._doubted[other.id] = None
+            self._judge.doubt(other, moment, row.why)
 
     def _published(self, row: rows.Published) -> None:
         publisher = self._other(row.publisher)
@@ -224,7 +224,7 @@ class Picture:
             overlay = self._overlay(topic)
             wanting |= overlay.members.keys() if overlay is not None else set()
         expected = len(wanting - {publisher.number})
-        self.travels.publish(row.event, publisher.number, tuple(row.topics), row.size, row.at, expected)
+        self.travels.publish(row.event, publisher.id, tuple(row.topics), row.size, row.at, expected)
 
     # What follows from it
 
@@ -245,38 +245,62 @@ class Picture:
 
     def _forget(self, node: Seen) -> None:
         """Nothing that it has said of itself is so any more."""
-        for id_ in list(node.links):
-            self._unlink(node, id_)
+        self._withdraw(node)
+        node.follows, node.held, node.links = {}, {}, {}
+
+    def _withdraw(self, node: Seen) -> None:
+        """What it has said of itself counts no longer."""
+        for id_ in node.links:
+            other = self.nodes.get(id_)
+            if other is not None:
+                self.links.say(node.number, other.number, there=False)
         for topic in {**node.follows, **node.held}:
             self.overlays[topic].hold(node.number, [])
             self.overlays[topic].part(node.number)
-        node.follows, node.held, node.lvs, node.pvs = {}, {}, 0, 0
+        node.lvs = node.pvs = 0
+
+    def _put_back(self, node: Seen, at: float) -> None:
+        """It counts again, for as much as who is named in it is known, or there is room for."""
+        for topic in node.follows:
+            self.overlays[topic].join(node.number)
+        for topic, held in list(node.held.items()):
+            others = [other for id_ in held if (other := self._other(id_)) is not None]
+            self.overlays[topic].hold(node.number, [other.number for other in others])
+            node.held[topic] = tuple(other.id for other in others)
+        for id_ in list(node.links):
+            other = self._other(id_)
+            if other is None:
+                del node.links[id_]
+            else:
+                self.links.say(node.number, other.number, there=True)
+        self._count(node, at)
 
     def _turn(self, node: Seen, state: State, moment: Moment, why: str) -> None:
         node.state, node.why, node.since = state, why, moment
-        node.doubted = None
-        self._doubted.pop(node.id, None)
-        if state != "up":
+        self.shifts += 1
+        self._judge.acquit(node)
+        if state == "up":
+            self._judge.listen(node)
+            self._put_back(node, moment.at)
+        elif state == "left":
             self._forget(node)
+        else:
+            self._withdraw(node)
+        if state != "up":
             node.history.append((moment.at, 0, 0, 0))
         self._told += 1
         self.news.put(self._told, [moment.at, node.number, state, why])
         self.news.drop(self._told - MOST_NEWS)
         self._show(node)
 
-    def _judge(self, now: float) -> None:
+    def _give_up(self, now: float) -> None:
         """Who was doubted for long enough is down, and so is who has said nothing for very long."""
-        for id_ in list(self._doubted):
-            node = self.nodes[id_]
-            assert node.doubted is not None
-            moment, why = node.doubted
-            if now - moment.read >= GRACE[why]:
-                self._turn(node, "down", moment, why)
-        for node in self.nodes.values():
-            if node.state == "up" and node.signs and now - node.heard.read > SILENT:
-                self._turn(node, "down", Moment(now, now), "silent")
+        for verdict in self._judge.verdicts(self.nodes.values(), now):
+            self._turn(verdict.node, "down", verdict.moment, verdict.why)
 
     def _count(self, node: Seen, at: float) -> None:
+        if node.state != "up":
+            return
         node.lvs = sum(map(len, node.held.values()))
         node.pvs = len({other for held in node.held.values() for other in held})
         values = (at, node.lvs, node.pvs, len(node.links))
@@ -285,8 +309,8 @@ class Picture:
 
     def _show(self, node: Seen) -> None:
         x, y = self.places.get(node.id) or first_place(node.id)
-        shown = [f"{node.id:016x}", node.name, x, y, node.state, node.why, len(node.follows), node.lvs, node.pvs]
-        self.shown.put(node.number, [*shown, len(node.links)])
+        shown = [f"{node.id:016x}", node.name, x, y, node.state, node.why, len(node.counts.follows), node.lvs, node.pvs]
+        self.shown.put(node.number, [*shown, len(node.counts.links)])
 
     def _point(self) -> list[Any]:
         """Nodes up and down, what the former hold on average, events published and delivered since the last point."""
@@ -349,7 +373,7 @@ class Picture:
         """Links by how many topics share them, in the ids of their ends: what positions follow from."""
         found: dict[tuple[int, int], int] = {}
         for node in self.nodes.values():
-            for held in node.held.values():
+            for held in node.counts.held.values():
                 for other in held:
                     pair = (min(node.id, other), max(node.id, other))
                     found[pair] = found.get(pair, 0) + 1

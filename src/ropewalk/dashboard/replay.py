@@ -1,11 +1,13 @@
 """A recorded run, played by the times in it: faster, slower, from anywhere. What it shows then depends on nothing but that moment."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ropewalk.dashboard import rows
-from ropewalk.dashboard.picture import Picture
+from ropewalk.dashboard.layout import Place, places
+from ropewalk.dashboard.picture import MOST_NODES, Picture
 from ropewalk.dashboard.series import FAR
 from ropewalk.dashboard.watching import Read, Watch
 from ropewalk.errors import InputError
@@ -35,6 +37,26 @@ class Recording:
         if not timed:
             raise InputError(f"{folder} holds no telemetry (*.jsonl); record some with `ropewalk cluster --telemetry`.")
         self.begin, self.end = timed[0], timed[-1]
+        self.places = _places(row for row, _ in self.rows)
+
+
+def _places(said: Iterable[rows.Any]) -> dict[int, Place]:
+    """Where nodes are drawn from beginning to end: by all that ever linked them, so that no moment depends on how it was got to."""
+    nodes: dict[int, None] = {}
+    by_topic: dict[int, list[rows.Held]] = {}
+    for row in said:
+        named = [row.node] if isinstance(row, rows.OfNode) else []
+        if isinstance(row, rows.Held):
+            by_topic.setdefault(row.topic, []).append(row)
+            named += row.neighbours
+        if isinstance(row, rows.Linked):
+            named += row.up
+        if len(nodes) < MOST_NODES:
+            nodes.update(dict.fromkeys(named))
+    weights: Counter[tuple[int, int]] = Counter()
+    for held in by_topic.values():  # one after the other, since all together are many
+        weights.update({(min(row.node, other), max(row.node, other)) for row in held for other in row.neighbours})
+    return places(nodes, weights)
 
 
 class Played:
@@ -42,7 +64,7 @@ class Played:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.picture = Picture()
+        self.picture = Picture(recording.places)
         self._next = 0
 
     def on(self, at: float) -> Iterator[None]:
@@ -112,8 +134,6 @@ class Player:
         at = min(max(at, self.recording.begin), self.recording.end)
         played = self._played if at >= self.at else Played(self.recording)
         yield from played.on(at)
-        if played is not self._played:
-            played.picture.put(self.picture.places)
         self._played, self.at = played, at
 
     def told(self) -> dict[str, float | bool]:

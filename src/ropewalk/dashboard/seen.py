@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 State = Literal["up", "left", "down", "elsewhere"]
@@ -28,6 +29,17 @@ class Moment(NamedTuple):
 NEVER = Moment(0.0, 0.0)
 
 
+class Nobody(NamedTuple):
+    """Follows nothing, and is linked with nobody."""
+
+    follows: Mapping[int, None] = MappingProxyType({})
+    held: Mapping[int, tuple[int, ...]] = MappingProxyType({})
+    links: Mapping[int, None] = MappingProxyType({})
+
+
+NOBODY = Nobody()
+
+
 @dataclass(slots=True)
 class Seen:
     """What is known of a node."""
@@ -51,6 +63,14 @@ class Seen:
     pvs: int = 0
     history: deque[tuple[float, int, int, int]] = field(default_factory=lambda: deque(maxlen=MOST_HISTORY))
 
+    @property
+    def counts(self) -> "Seen | Nobody":
+        """Of whom to take what it follows, holds and is linked with: of nobody while it is not up.
+
+        What it said is kept meanwhile: nodes say only what has changed, so one that was frozen and wakes up says none of it again.
+        """
+        return self if self.state == "up" else NOBODY
+
     def turn_back(self, now: float) -> None:
         """It is earlier than it seemed: nothing is known of later."""
         self.since, self.heard = self.since.no_later(now), self.heard.no_later(now)
@@ -62,11 +82,7 @@ class Seen:
 
 def forgettable(nodes: Mapping[int, Seen], row: int) -> list[Seen]:
     """Who is not up, is linked with nobody, and is not named in this row: who was named longest ago first."""
-    linked = {other for node in nodes.values() for other in node.links}
-    linked.update(other for node in nodes.values() for held in node.held.values() for other in held)
-    found = [
-        node
-        for node in nodes.values()
-        if node.state != "up" and not node.links and node.id not in linked and node.named < row
-    ]
+    linked = {other for node in nodes.values() for other in node.counts.links}
+    linked.update(other for node in nodes.values() for held in node.counts.held.values() for other in held)
+    found = [node for node in nodes.values() if node.state != "up" and node.id not in linked and node.named < row]
     return sorted(found, key=lambda node: node.named)

@@ -73,7 +73,7 @@ class Dashboard:
 
     async def state(self, _: Request) -> Response:
         """Everything in numbers."""
-        return JSONResponse(self._about() | {"totals": self.feed.picture.totals()})
+        return JSONResponse(self._about() | {"totals": self.feed.picture.totals(), "full": self._full()})
 
     async def topics(self, request: Request) -> Response:
         """Some of them."""
@@ -99,10 +99,15 @@ class Dashboard:
 
     async def stream(self, request: Request) -> Response:
         """What changes, from all of it on. What a browser has not taken yet is never piled up: it is told later, as one difference."""
-        if self.streams >= MOST_STREAMS:
-            return _sorry(f"{self.streams} pages look on already; close one.", 503)
+        full = self._full()
+        if full is not None:
+            return _sorry(full, 503)
         said = request.query_params.get("topic", "")
         return _Stream(self, answers.id_of(said))
+
+    def _full(self) -> str | None:
+        """Why no more pages can look on: scripts cannot read what a stream that is refused says, and ask for it."""
+        return f"{self.streams} pages look on already; close one." if self.streams >= MOST_STREAMS else None
 
     async def told(self, topic: int | None) -> AsyncGenerator[bytes, None]:
         """What a stream says."""

@@ -1,5 +1,6 @@
 """The last events: who published them, and over whom they got to whom, when."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ SHOWN_TOPICS = 4  # ours: of an event, in a list
 
 
 class Step(NamedTuple):
-    """An event gets to a node."""
+    """An event gets to a node. Nodes are ids here: numbers are those of one picture, and a page may have seen another."""
 
     node: int
     source: int | None  # the neighbour that sent it
@@ -42,7 +43,8 @@ class Travel:
 class Travels:
     """The last of them, and how many there were."""
 
-    def __init__(self, versions: Versions) -> None:
+    def __init__(self, versions: Versions, names: Mapping[int, str]) -> None:
+        self._names = names  # of topics
         self.shown: Ledger[str, list[Any]] = Ledger(versions)
         self.published = 0
         self.delivered = 0
@@ -78,6 +80,12 @@ class Travels:
             travel.steps.setdefault(step.node, step)
         self._show(travel)
 
+    def name(self, topic: int) -> None:
+        """It is known by now what this topic is called."""
+        for travel in self._travels.values():
+            if topic in travel.topics:
+                self._show(travel)
+
     def _get(self, event: int) -> Travel | None:
         if event in self._forgotten:
             return None
@@ -96,9 +104,8 @@ class Travels:
     def _show(self, travel: Travel) -> None:
         last = max((step.at for step in travel.steps.values()), default=travel.begun)
         hops = max((step.hops for step in travel.steps.values()), default=0)
-        topics = [f"{topic:016x}" for topic in travel.topics[:SHOWN_TOPICS]]
+        topics = [[f"{topic:016x}", self._names.get(topic, "")] for topic in travel.topics[:SHOWN_TOPICS]]
+        publisher = f"{travel.publisher:016x}" if travel.publisher is not None else None
         got = len(travel.steps) + travel.beyond
         took = round(1000 * max(0.0, last - travel.begun), 1)
-        self.shown.put(
-            f"{travel.event:016x}", [travel.begun, travel.publisher, topics, got, travel.expected, hops, took]
-        )
+        self.shown.put(f"{travel.event:016x}", [travel.begun, publisher, topics, got, travel.expected, hops, took])

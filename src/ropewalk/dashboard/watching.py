@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ropewalk.dashboard import rows
 from ropewalk.errors import InputError
@@ -12,6 +13,7 @@ AT_ONCE = 1_048_576  # ours, bytes of a file at a time
 MOST_AT_ONCE = 8 * 1_048_576  # ours, bytes of all files: a page is shown meanwhile, and the rest comes next
 LONGEST = 4 * 1_048_576  # ours, bytes: of a line; what is longer is no row
 MOST_FILES = 10_000  # ours
+SEAL = 256  # ours, bytes: of what was read last, by which a copy of the same file is known
 Read = tuple[rows.Any, str]  # a row, and the name of its file
 
 
@@ -23,6 +25,23 @@ class Tail:
     inode: int = 0
     read: int = 0
     rest: bytes = b""  # of a line that is not written to its end yet
+    seal: bytes = b""  # the last that was read, whether it was a line or not
+
+    def took(self, data: bytes) -> None:
+        """So much more of it is read."""
+        self.read += len(data)
+        self.seal = (self.seal + data)[-SEAL:]
+
+    def goes_on_in(self, file: BinaryIO, size: int) -> bool:
+        """Whether this one, which is another, begins with what was read: who copies a file again puts a new one in its place."""
+        if size < self.read or not self.seal:
+            return False
+        file.seek(self.read - len(self.seal))
+        return file.read(len(self.seal)) == self.seal
+
+    def begin_anew(self) -> None:
+        """It is about something else."""
+        self.read, self.rest, self.seal = 0, b"", b""
 
 
 class Watch:
@@ -74,15 +93,16 @@ class Watch:
         try:
             with tail.path.open("rb") as file:
                 stat = os.fstat(file.fileno())
-                if stat.st_ino != tail.inode or stat.st_size < tail.read:  # it is another one
-                    tail.inode, tail.read, tail.rest = stat.st_ino, 0, b""
+                another, tail.inode = stat.st_ino != tail.inode, stat.st_ino
+                if stat.st_size < tail.read or (another and not tail.goes_on_in(file, stat.st_size)):
+                    tail.begin_anew()
                 if stat.st_size == tail.read:
                     return b""
                 file.seek(tail.read)
                 data = file.read(most)
         except OSError:
             return b""  # it is gone, or may not be read
-        tail.read += len(data)
+        tail.took(data)
         return data
 
     def _rows(self, tail: Tail, data: bytes) -> list[Read]:

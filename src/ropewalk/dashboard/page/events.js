@@ -1,82 +1,112 @@
 // The last events, and one that is followed.
 
-import { $, ask, called, clock, fill, later, make, many, ms, pager, short, topicCalled } from "./words.js";
+import { fill, pager } from "./lists.js";
+import { $, ask, clock, later, latest, make, many, ms, see, short, topicCalled } from "./words.js";
 
 const MOST = 30; // of the list
+const AT_ONCE = 500; // deliveries on a page, as the server has them
 
 export class Events {
-  constructor(network, map, topics, openNode) {
-    Object.assign(this, { network, map, topics, openNode, followed: undefined, known: undefined, page: 0 });
+  constructor(network, map, topics, openNode, say) {
+    Object.assign(this, { network, map, topics, openNode, say, followed: undefined, known: undefined, fresh: false, page: 0, turn: latest() });
     this.refresh = later(400, () => this.show());
     this.again = later(500, () => this.load(false));
     $("events-topic").addEventListener("change", () => this.show());
-    $("event-close").addEventListener("click", () => this.follow(undefined));
+    $("event-close").addEventListener("click", () => this.close());
     $("event-again").addEventListener("click", () => this.load(true));
-    map.addEventListener("travel", (event) => this.light(event.detail));
+    map.addEventListener("travel", ({ detail }) => {
+      this.say(detail.words);
+      this.light();
+    });
   }
 
   show() {
     const topic = $("events-topic").checked ? this.topics.chosen?.id : undefined;
-    const last = [...this.network.events.values()].filter((event) => !topic || event.topics.includes(topic)).sort((a, b) => b.at - a.at).slice(0, MOST);
+    const last = [...this.network.events.values()].filter((event) => !topic || event.topics.some(({ id }) => id === topic)).sort((a, b) => b.at - a.at).slice(0, MOST);
     $("events-none").hidden = last.length > 0;
-    fill($("events"), last.map((event) => {
-      const topics = event.topics.map((id) => this.topicName(id)).join(", ") || "topics unknown";
-      const missing = event.expected > event.got && this.network.at - event.at > 5;
-      const button = make("button", { type: "button", "aria-pressed": event.id === this.followed, onclick: () => this.follow(event.id) },
-        make("b", {}, topics),
-        make("span", { class: "right" }, event.expected ? `${event.got} of ${event.expected}` : many(event.got, "delivery", "deliveries")),
-        make("small", {}, `${clock(event.at)} by ${called(this.network.nodes.get(event.publisher))}`),
-        make("small", { class: `right${missing ? " bad" : ""}` }, event.got ? `${many(event.hops, "hop")}, ${ms(event.took)} ms` : ""));
-      button.dataset.key = event.id;
-      return make("li", {}, button);
-    }));
+    fill($("events"), last.map((event) => this.inShort(event)));
     const now = this.network.events.get(this.followed);
     if (now && now.got !== this.known?.delivered) this.again();
   }
 
-  topicName(id) {
-    return topicCalled(this.topics.entries.find((topic) => topic.id === id) ?? { id });
+  inShort(event) {
+    const missing = event.expected > event.got && this.network.at - event.at > 5;
+    return make("li", { "data-key": event.id },
+      make("button", { type: "button", "aria-pressed": event.id === this.followed, onclick: () => this.follow(event.id) },
+        make("b", {}, event.topics.map(topicCalled).join(", ") || "topics unknown"),
+        make("span", { class: "right" }, event.expected ? `${event.got} of ${event.expected}` : many(event.got, "delivery", "deliveries")),
+        make("small", {}, `${clock(event.at)} by ${this.network.called(event.publisher)}`),
+        make("small", { class: `right${missing ? " bad" : ""}` }, event.got ? `${many(event.hops, "hop")}, ${ms(event.took)} ms` : "")));
   }
 
   follow(id) {
+    if (id !== this.followed) this.empty("…");
     this.followed = id;
-    this.known = undefined;
-    this.page = 0;
+    this.fresh = true;
     $("event").hidden = id === undefined;
-    $("map-said").textContent = "";
-    if (id === undefined) this.map.follow(undefined);
-    else this.load(true);
+    $("event-title").textContent = id === undefined ? "" : `Event ${short(id)}`;
+    if (id !== undefined) this.load(true);
     this.show();
   }
 
+  close() {
+    const button = $("events").querySelector("[aria-pressed=true]");
+    this.follow(undefined);
+    (button ?? $("tab-events")).focus({ preventScroll: true }); // the button that had it is gone
+  }
+
+  empty(words) {
+    // nothing is known of it, so nothing is drawn
+    this.known = undefined;
+    this.page = 0;
+    this.map.follow(undefined);
+    this.say("");
+    $("event-about").textContent = words;
+    fill($("event-steps"), []);
+    fill($("event-pager"), []);
+  }
+
+  renew() {
+    // everything was told anew: perhaps it is earlier now, or the dashboard has begun anew
+    if (this.followed !== undefined && !this.network.events.has(this.followed)) this.empty("No node has told of it yet, or any more.");
+  }
+
   async load(again) {
-    const id = this.followed;
+    const id = this.followed, current = this.turn();
     if (id === undefined) return;
     const event = await ask(`/api/events/${id}?page=${this.page}`).catch(() => undefined);
-    if (id !== this.followed || !event) return;
+    if (event === undefined || id !== this.followed || !current()) return;
+    if (event === null) {
+      this.empty("No node has told of it yet, or any more.");
+      return;
+    }
     const first = this.known === undefined;
     this.known = event;
-    if (first && event.topics.length && !event.topics.some((topic) => topic.id === this.topics.chosen?.id)) this.topics.choose(event.topics[0]);
-    $("event-title").textContent = `Event ${short(id)}`;
-    $("event-about").textContent =
-      `On ${event.topics.map(topicCalled).join(", ") || "topics unknown"}, published by ${called(this.network.nodes.get(event.publisher))} at ${clock(event.at)}, ${many(event.size, "byte")}. ` +
-      `${event.delivered}${event.expected ? ` of ${event.expected}` : ""} ${event.delivered === 1 && !event.expected ? "delivery" : "deliveries"}.`;
-    fill($("event-steps"), event.steps.map(([node, source, hops, took]) => {
-      const row = make("tr", {}, make("td", {}, this.nodeButton(node)), make("td", {}, source === null ? "–" : this.nodeButton(source)), make("td", { class: "number" }, hops), make("td", { class: "number" }, ms(took)));
-      if (!again && !first) row.className = "lit";
-      return row;
-    }));
-    pager($("event-pager"), { page: event.page, pages: Math.ceil(event.of / 500) }, (page) => { this.page = page; this.load(false); });
+    if (this.fresh && event.topics.length && !event.topics.some((topic) => topic.id === this.topics.chosen?.id)) this.topics.choose(event.topics[0]);
+    if (this.fresh || again) see($("map"));
+    this.fresh = false;
+    this.tell(event);
     if (this.page === 0) this.map.follow(event, again || first);
+    this.light();
   }
 
-  nodeButton(number) {
-    const node = this.network.nodes.get(number);
-    return make("button", { type: "button", onclick: () => node && this.openNode(number) }, called(node));
+  tell(event) {
+    $("event-about").textContent =
+      `On ${event.topics.map(topicCalled).join(", ") || "topics unknown"}, published by ${this.network.called(event.publisher)} at ${clock(event.at)}, ${many(event.size, "byte")}. ` +
+      `${event.delivered}${event.expected ? ` of ${event.expected}` : ""} ${event.delivered === 1 && !event.expected ? "delivery" : "deliveries"}.`;
+    fill($("event-steps"), event.steps.map(([node, source, hops, took]) =>
+      make("tr", { "data-key": node },
+        make("td", {}, this.nodeButton(node)), make("td", {}, source === null ? "–" : this.nodeButton(source)),
+        make("td", { class: "number" }, hops), make("td", { class: "number" }, ms(took)))));
+    pager($("event-pager"), { page: event.page, pages: Math.ceil(event.of / AT_ONCE) }, (page) => { this.page = page; this.load(false); });
   }
 
-  light({ shown, words }) {
-    $("map-said").textContent = words;
+  nodeButton(id) {
+    return make("button", { type: "button", onclick: () => this.network.byId(id) && this.openNode(id) }, this.network.called(id));
+  }
+
+  light() {
+    const shown = this.page === 0 ? (this.map.travel?.shown ?? 0) : Infinity;
     [...$("event-steps").rows].forEach((row, at) => row.classList.toggle("lit", at < shown));
   }
 }

@@ -6,8 +6,9 @@ import { Events } from "./events.js";
 import { Map2D } from "./map.js";
 import { Nodes } from "./nodes.js";
 import { Network } from "./stream.js";
+import { fill } from "./lists.js";
 import { Topics } from "./topics.js";
-import { $, called, clock, fill, later, make, many, number, topicCalled } from "./words.js";
+import { $, called, clock, later, make, many, number, see, topicCalled } from "./words.js";
 
 const network = new Network();
 const map = new Map2D($("map"), network);
@@ -15,17 +16,25 @@ const topics = new Topics();
 const nodes = new Nodes(network, map, topics);
 const charts = later(900, () => overall(network, $));
 const open = tabs((tab) => { if (tab === "tab-node") { nodes.list(); nodes.load(); } });
-const openNode = (which) => { map.choose(which); open("tab-node"); };
-const events = new Events(network, map, topics, openNode);
+const openNode = (id) => { map.choose(id); open("tab-node"); };
+const events = new Events(network, map, topics, openNode, say);
 const showPublishing = publishing((id) => { open("tab-events"); events.follow(id); });
 const showReplay = replaying();
-themes(() => { map.changed(true); overall(network, $); });
+themes(() => { map.changed(true); overall(network, $); nodes.draw(); });
 
 const news = later(1000, () => {
   const words = { up: "up", down: "down", left: "left", elsewhere: "" };
-  fill($("news"), [...network.news.entries()].sort((a, b) => b[0] - a[0]).slice(0, 60).map(([, [at, who, state, why]]) =>
-    make("li", {}, make("div", {}, make("b", {}, called(network.nodes.get(who))), make("span", { class: `right${state === "down" ? " bad" : ""}` }, words[state] ?? state), make("small", {}, clock(at)), make("small", { class: "right" }, why)))));
+  fill($("news"), [...network.news.entries()].sort((a, b) => b[0] - a[0]).slice(0, 60).map(([key, [at, who, state, why]]) =>
+    make("li", { "data-key": key }, make("div", {}, make("b", {}, called(network.nodes.get(who))), make("span", { class: `right${state === "down" ? " bad" : ""}` }, words[state] ?? state), make("small", {}, clock(at)), make("small", { class: "right" }, why)))));
 });
+
+function say(words) {
+  // of the event that is under way; else of the node that is chosen
+  const node = network.byId(map.selected);
+  const about = node ? `node ${called(node)}, ${node.state}: ${node.follows} topics, LVS ${node.lvs}, PVS ${node.pvs}, ${node.connections} connections` : "";
+  $("map-open").hidden = !node;
+  $("map-said").textContent = words || about;
+}
 
 function title() {
   $("map-title").textContent = topics.chosen ? `Overlay of ${topicCalled(topics.chosen)}` : "All connections";
@@ -34,7 +43,7 @@ function title() {
 
 network.addEventListener("connection", ({ detail }) => {
   $("connection").className = detail.kind;
-  $("connection").textContent = detail.words;
+  if ($("connection").textContent !== detail.words) $("connection").textContent = detail.words; // it is read out
 });
 network.addEventListener("change", ({ detail }) => {
   const { totals, about } = network;
@@ -45,7 +54,8 @@ network.addEventListener("change", ({ detail }) => {
   $("beyond").hidden = !totals.beyond;
   $("beyond").textContent = `Not all is shown: there was no room for more nodes or topics, ${many(totals.beyond, "time")}.`;
   $("map-empty").hidden = network.nodes.size > 0;
-  if (map.selected !== undefined && !network.nodes.has(map.selected)) map.choose(undefined);
+  if (detail.nodes_gone && map.selected !== undefined && !network.byId(map.selected)) map.choose(undefined); // after a break it may only not be back yet
+  if (detail.whole) events.renew();
   showPublishing(about);
   showReplay(about);
   title();
@@ -60,16 +70,22 @@ network.addEventListener("change", ({ detail }) => {
 topics.addEventListener("choose", ({ detail }) => {
   network.open(detail?.id ?? "");
   title();
-  if (detail && !$("publish-topics").value) $("publish-topics").value = detail.name;
+  map.changed();
+  if (detail && !typed) $("publish-topics").value = detail.name;
 });
-map.addEventListener("choose", ({ detail }) => {
-  nodes.choose(detail);
-  const node = network.nodes.get(detail);
-  $("map-said").textContent = node ? `node ${called(node)}, ${node.state}: ${node.follows} topics, LVS ${node.lvs}, PVS ${node.pvs}, ${node.connections} connections` : "";
-  if (node && document.activeElement !== $("map")) open("tab-node");
+let typed = false; // whether somebody has said where to publish: then choosing a topic does not change it
+$("publish-topics").addEventListener("input", () => { typed = $("publish-topics").value !== ""; });
+map.addEventListener("choose", () => {
+  nodes.choose(map.selected);
+  say("");
 });
-map.addEventListener("open", ({ detail }) => { if (detail !== undefined) { open("tab-node"); $("panel-node").focus(); } });
-$("map").addEventListener("click", () => { if (map.selected !== undefined) open("tab-node"); });
+map.addEventListener("pick", () => open("tab-node"));
+map.addEventListener("open", () => { if (network.byId(map.selected)) { open("tab-node"); $("panel-node").focus(); } });
+$("map-open").addEventListener("click", () => {
+  open("tab-node");
+  $("panel-node").focus({ preventScroll: true });
+  see($("node"));
+});
 $("zoom-in").addEventListener("click", () => map.zoomBy(1.25));
 $("zoom-out").addEventListener("click", () => map.zoomBy(0.8));
 $("zoom-all").addEventListener("click", () => map.all());
@@ -80,6 +96,7 @@ document.addEventListener("keydown", (event) => {
 });
 new ResizeObserver(charts).observe($("charts"));
 
-network.open("");
-topics.load();
+document.addEventListener("visibilitychange", () => network.look(document.hidden));
+network.look(document.hidden);
+topics.load().finally(() => network.source ?? network.open("")); // which topic is known first: else everything would be told twice
 window.ropewalk = { network, map, topics }; // for who looks at it with the browser's tools

@@ -5,13 +5,14 @@ import { called, colour, ms, short } from "./words.js";
 const MARGIN = 30;
 const BELOW = 14; // more room there, for what is said of a node or a hop
 const GROW = 220; // milliseconds in which a link lights up
+const EDGE = 40; // so far inside is brought who would be out of sight
 const MOST_NAMED = 130; // nodes whose names are all drawn; of more, those that matter
 
 export class Map2D extends EventTarget {
   constructor(canvas, network) {
     super();
     Object.assign(this, { canvas, network, zoom: 1, panX: 0, panY: 0, selected: undefined, hovered: undefined, travel: undefined });
-    this.places = new Map(); // where nodes are now, on their way to where they belong
+    this.places = new Map(); // where nodes are now, by id, on their way to where they belong
     this.spots = new Map(); // where that was on the canvas when it was last drawn
     this.room = [1, 1];
     this.backdrop = document.createElement("canvas");
@@ -46,15 +47,15 @@ export class Map2D extends EventTarget {
   move() {
     let moving = false;
     for (const node of this.network.nodes.values()) {
-      const place = this.places.get(node.number);
-      if (!place || this.still.matches) this.places.set(node.number, [node.x, node.y]);
+      const place = this.places.get(node.id);
+      if (!place || this.still.matches) this.places.set(node.id, [node.x, node.y]);
       else {
         const [dx, dy] = [node.x - place[0], node.y - place[1]];
         if (Math.abs(dx) + Math.abs(dy) < 1) { place[0] = node.x; place[1] = node.y; }
         else { place[0] += dx * 0.2; place[1] += dy * 0.2; moving = true; }
       }
     }
-    for (const number of this.places.keys()) if (!this.network.nodes.has(number)) this.places.delete(number);
+    for (const id of this.places.keys()) if (!this.network.ids.has(id)) this.places.delete(id);
     return moving;
   }
 
@@ -85,7 +86,7 @@ export class Map2D extends EventTarget {
       this.stale = true;
     }
     const moving = this.move();
-    this.spots = new Map([...this.places].map(([number, place]) => [number, this.toScreen(...place)]));
+    this.spots = new Map([...this.network.nodes.values()].map((node) => [node.number, this.toScreen(...this.places.get(node.id))]));
     if (moving || this.stale) this.drawBackdrop(ratio);
     this.stale = false;
     const pen = this.canvas.getContext("2d");
@@ -141,8 +142,9 @@ export class Map2D extends EventTarget {
   }
 
   drawSelection(pen) {
-    if (this.selected === undefined) return;
-    const mine = [...(this.network.topic ? this.network.overlay : this.network.links).values()].filter((link) => link[0] === this.selected || link[1] === this.selected);
+    const number = this.network.ids.get(this.selected);
+    if (number === undefined) return;
+    const mine = [...(this.network.topic ? this.network.overlay : this.network.links).values()].filter((link) => link[0] === number || link[1] === number);
     pen.strokeStyle = colour("blue");
     pen.lineWidth = 2.2;
     pen.globalAlpha = this.travel ? 0.4 : 0.95;
@@ -153,10 +155,11 @@ export class Map2D extends EventTarget {
   drawTravel(pen) {
     pen.strokeStyle = colour("event");
     pen.lineWidth = this.crowd() < 0.7 ? 1.8 : 2.6;
+    const { ids } = this.network;
     for (const step of this.travel.steps.slice(0, this.travel.shown)) {
-      const from = step.source === null ? undefined : this.at(step.source), to = this.at(step.node);
+      const from = step.source === null ? undefined : this.at(ids.get(step.source)), to = this.at(ids.get(step.node));
       if (!from || !to) continue;
-      const share = this.travel.over ? 1 : Math.min(1, (this.travel.elapsed - step.begins) / GROW);
+      const share = this.travel.over ? 1 : Math.min(1, Math.max(0, (this.travel.elapsed - step.begins) / GROW));
       pen.beginPath();
       pen.moveTo(from[0], from[1]);
       pen.lineTo(from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share);
@@ -202,7 +205,7 @@ export class Map2D extends EventTarget {
         pen.stroke();
         pen.setLineDash([]);
       } else {
-        const hop = reached?.get(node.number);
+        const hop = reached?.get(node.id);
         if (hop !== undefined) radius = Math.max(radius, 7.5 * this.crowd() * Math.min(1.6, Math.sqrt(this.zoom)));
         pen.fillStyle = hop !== undefined ? tints.event : member ? tints.member : tints.other;
         pen.strokeStyle = tints.room;
@@ -218,9 +221,10 @@ export class Map2D extends EventTarget {
           pen.fillText(String(hop), x, y + 0.5);
         }
       }
-      if (node.number === this.selected || node.number === this.hovered || (this.travel && node.number === this.travel.publisher)) {
+      const selected = node.id === this.selected, publisher = node.id === this.travel?.publisher;
+      if (selected || publisher || node.number === this.hovered) {
         pen.beginPath();
-        pen.strokeStyle = node.number === this.selected ? tints.blue : this.travel && node.number === this.travel.publisher ? tints.event : tints.ink;
+        pen.strokeStyle = selected ? tints.blue : publisher ? tints.event : tints.ink;
         pen.lineWidth = 2;
         pen.arc(x, y, radius + 4, 0, 7);
         pen.stroke();
@@ -233,8 +237,8 @@ export class Map2D extends EventTarget {
     const [ink, soft, room] = [colour("ink"), colour("soft"), colour("room")];
     const taken = [];
     const wanted = [...this.network.nodes.values()].map((node) => {
-      const matters = node.number === this.selected || node.number === this.hovered;
-      const member = this.network.members.has(node.number) || this.travel?.reached.has(node.number) || node.number === this.travel?.publisher;
+      const matters = node.id === this.selected || node.number === this.hovered;
+      const member = this.network.members.has(node.number) || this.travel?.reached.has(node.id) || node.id === this.travel?.publisher;
       return { node, rank: matters ? 2 : member || node.state === "down" ? 1 : 0 };
     }).filter(({ rank }) => rank === 2 || (all && (rank === 1 || !this.network.topic)));
     wanted.sort((a, b) => b.rank - a.rank || a.node.number - b.node.number);
@@ -261,14 +265,16 @@ export class Map2D extends EventTarget {
   // An event
 
   follow(event, again = true) {
-    const known = this.travel?.id === event?.id ? this.travel : undefined;
-    if (!event) this.travel = undefined;
-    else {
+    // nodes are ids here; one that is followed already and has grown goes on from where it is
+    const known = this.travel?.id === event?.id && !again ? this.travel : undefined;
+    this.travel = undefined;
+    if (event) {
       const steps = event.steps.map(([node, source, hops, took]) => ({ node, source, hops, took }));
       const whole = Math.min(4500, 300 + 70 * steps.length);
       steps.forEach((step, turn) => { step.begins = steps.length > 1 ? (turn / (steps.length - 1)) * whole : 0; });
-      this.travel = { id: event.id, publisher: event.publisher, steps, whole, shown: 0, elapsed: 0, over: false, reached: new Map() };
-      if (this.still.matches || (known && !again)) Object.assign(this.travel, { elapsed: whole + GROW, since: undefined });
+      this.travel = { id: event.id, publisher: event.publisher, steps, whole, shown: 0, elapsed: known?.elapsed ?? 0, over: false, reached: new Map() };
+      const done = this.still.matches || known?.over;
+      if (done || known) this.reach(done ? Infinity : known.elapsed);
     }
     this.changed();
   }
@@ -276,22 +282,22 @@ export class Map2D extends EventTarget {
   progress(now) {
     const travel = this.travel;
     if (!travel || travel.over) return false;
-    if (travel.elapsed <= travel.whole) {
-      travel.since ??= now;
-      travel.elapsed = now - travel.since;
-    }
-    const before = travel.shown;
-    while (travel.shown < travel.steps.length && travel.steps[travel.shown].begins <= travel.elapsed) travel.shown += 1;
-    for (const step of travel.steps.slice(before, travel.shown)) travel.reached.set(step.node, step.hops);
-    travel.over = travel.elapsed > travel.whole + GROW || travel.steps.length === 0;
-    if (travel.elapsed > travel.whole && !travel.over) travel.elapsed = now - (travel.since ?? now);
-    const last = travel.steps[travel.shown - 1];
-    if (before !== travel.shown || travel.over) {
-      const nodes = this.network.nodes;
-      const words = last ? `hop ${last.hops} · ${ms(last.took)} ms · ${called(nodes.get(last.node))}${last.source === null ? "" : ` from ${called(nodes.get(last.source))}`}` : "";
-      this.dispatchEvent(new CustomEvent("travel", { detail: { shown: travel.shown, over: travel.over, words: travel.over ? "" : words } }));
-    }
+    travel.since ??= now - travel.elapsed;
+    this.reach(Math.max(0, now - travel.since));
     return !travel.over;
+  }
+
+  reach(elapsed) {
+    // so many milliseconds of its way have been shown
+    const travel = this.travel, before = travel.shown;
+    travel.elapsed = elapsed;
+    while (travel.shown < travel.steps.length && travel.steps[travel.shown].begins <= elapsed) travel.shown += 1;
+    for (const step of travel.steps.slice(before, travel.shown)) travel.reached.set(step.node, step.hops);
+    travel.over = elapsed > travel.whole + GROW || travel.steps.length === 0;
+    if (before === travel.shown && !travel.over) return;
+    const last = travel.steps[travel.shown - 1], { network } = this;
+    const words = last && !travel.over ? `hop ${last.hops} · ${ms(last.took)} ms · ${network.called(last.node)}${last.source === null ? "" : ` from ${network.called(last.source)}`}` : "";
+    this.dispatchEvent(new CustomEvent("travel", { detail: { shown: travel.shown, over: travel.over, words } }));
   }
 
   // Hands
@@ -310,22 +316,36 @@ export class Map2D extends EventTarget {
     this.changed(true);
   }
 
-  choose(number) {
-    this.selected = number;
+  choose(id) {
+    // by id, since numbers are those of one run of the dashboard
+    this.selected = id;
+    this.reveal(this.at(this.network.ids.get(id)));
     this.changed();
-    this.dispatchEvent(new CustomEvent("choose", { detail: number }));
+    this.dispatchEvent(new CustomEvent("choose"));
+  }
+
+  reveal(at) {
+    // move the map until that is on it
+    const [width, height] = this.size();
+    if (!at || (at[0] >= 0 && at[0] <= width && at[1] >= 0 && at[1] <= height)) return;
+    const dx = Math.min(Math.max(at[0], EDGE), width - EDGE) - at[0], dy = Math.min(Math.max(at[1], EDGE), height - EDGE) - at[1];
+    this.panX += dx;
+    this.panY += dy;
+    for (const spot of this.spots.values()) { spot[0] += dx; spot[1] += dy; } // for who asks before it is drawn
+    this.changed(true);
   }
 
   step(dx, dy) {
     // the nearest node in that direction, rather ahead than aside
-    const here = this.at(this.selected) ?? this.size().map((side) => side / 2);
+    const mine = this.network.ids.get(this.selected);
+    const here = this.at(mine) ?? this.size().map((side) => side / 2);
     let best, least = Infinity;
     for (const [number, [x, y]] of this.spots) {
-      if (number === this.selected) continue;
+      if (number === mine) continue;
       const ahead = (x - here[0]) * dx + (y - here[1]) * dy, aside = Math.abs((x - here[0]) * dy) + Math.abs((y - here[1]) * dx);
       if (ahead > 0.5 && ahead + 2.5 * aside < least) [best, least] = [number, ahead + 2.5 * aside];
     }
-    if (best !== undefined) this.choose(best);
+    if (best !== undefined) this.choose(this.network.nodes.get(best)?.id);
   }
 
   listen() {
@@ -358,7 +378,10 @@ export class Map2D extends EventTarget {
       }
     });
     const up = (event) => {
-      if (pointers.delete(event.pointerId) && moved <= 4 && event.type === "pointerup") this.choose(this.near(...place(event), event.pointerType === "touch" ? 26 : 16));
+      if (!pointers.delete(event.pointerId) || moved > 4 || event.type !== "pointerup") return;
+      const found = this.network.nodes.get(this.near(...place(event), event.pointerType === "touch" ? 26 : 16));
+      this.choose(found?.id);
+      if (found) this.dispatchEvent(new CustomEvent("pick"));
     };
     canvas.addEventListener("pointerup", up);
     canvas.addEventListener("pointercancel", up);
@@ -371,7 +394,7 @@ export class Map2D extends EventTarget {
       const keys = {
         ArrowLeft: () => this.step(-1, 0), ArrowRight: () => this.step(1, 0), ArrowUp: () => this.step(0, -1), ArrowDown: () => this.step(0, 1),
         "+": () => this.zoomBy(1.25), "-": () => this.zoomBy(0.8), 0: () => this.all(), Escape: () => this.choose(undefined),
-        Enter: () => this.dispatchEvent(new CustomEvent("open", { detail: this.selected })),
+        Enter: () => this.dispatchEvent(new CustomEvent("open")),
       };
       if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
@@ -380,8 +403,9 @@ export class Map2D extends EventTarget {
   }
 
   summary(topic) {
-    const { totals, overlay, members } = this.network;
+    const { totals, overlay, members, known } = this.network;
     const there = `${totals.up ?? 0} nodes up, ${totals.down ?? 0} down, ${totals.links ?? 0} connections`;
-    return topic ? `${topic.name || short(topic.id)}: ${members.size} nodes follow it, ${overlay.size} links between them. ${there}.` : `${there}.`;
+    const about = known ? `${members.size} nodes follow it, ${overlay.size} links between them` : "not told yet";
+    return topic ? `${topic.name || short(topic.id)}: ${about}. ${there}.` : `${there}.`;
   }
 }

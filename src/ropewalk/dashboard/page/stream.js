@@ -1,54 +1,132 @@
 // The network as the server tells it: everything once, then what has changed. After a break everything again.
 
+import { PATIENCE, called, short } from "./words.js";
+
+const FIRST_WAIT = 1000, LONGEST_WAIT = 5000; // milliseconds before it is tried again
+const UNSEEN = 10_000; // milliseconds that a page is out of sight until it rests
+
 export class Network extends EventTarget {
   constructor() {
     super();
     this.topic = "";
+    this.patience = PATIENCE;
+    this.unseen = UNSEEN;
+    this.wait = FIRST_WAIT;
     this.clear();
     this.about = {};
     this.totals = {};
     this.at = 0;
-    this.lost = false;
+    this.lost = this.resting = this.told = false;
   }
 
   clear() {
-    this.nodes = new Map(); // by number
+    this.nodes = new Map(); // by number, as they are called until the server begins anew
+    this.ids = new Map(); // their numbers, by id
     this.links = new Map(); // "a-b" -> [a, b]
-    this.overlay = new Map(); // "a-b" -> [a, b, who holds whom]
-    this.members = new Set();
     this.events = new Map(); // by id
     this.points = new Map(); // by time
     this.news = new Map();
+    this.clearTopic();
+  }
+
+  clearTopic() {
+    this.overlay = new Map(); // "a-b" -> [a, b, who holds whom]
+    this.members = new Set();
+    this.known = false; // whether the server has said who and what these are
   }
 
   byId(id) {
-    for (const node of this.nodes.values()) if (node.id === id) return node;
-    return undefined;
+    return this.nodes.get(this.ids.get(id));
+  }
+
+  called(id) {
+    // what there is to say of a node that may not be known (any more)
+    const node = this.byId(id);
+    return node ? called(node) : id ? short(id) : "?";
   }
 
   open(topic) {
     this.topic = topic;
+    this.clearTopic(); // what was told is of another one
+    if (!this.lost && !this.resting) this.connect(); // else it is tried again anyway
+  }
+
+  connect() {
     this.source?.close();
-    const source = (this.source = new EventSource(`/api/stream?topic=${encodeURIComponent(topic)}`));
+    const source = (this.source = new EventSource(`/api/stream?topic=${encodeURIComponent(this.topic)}`));
+    this.listen();
     source.onmessage = (message) => {
+      if (source !== this.source) return;
+      this.listen();
+      this.wait = FIRST_WAIT;
       this.take(JSON.parse(message.data));
-      if (this.lost || !this.told) this.say("good", this.lost ? "connection back" : "connected");
+      if (this.lost || !this.told) this.say("good", this.lost && this.told ? "connection back" : "connected");
       this.lost = false;
       this.told = true;
     };
-    source.onerror = () => {
-      if (source !== this.source) return;
-      if (!this.lost) this.say("bad", "connection lost: trying again");
-      this.lost = true;
-      if (source.readyState === EventSource.CLOSED) this.retry(); // an answer that is none: browsers give up then
-    };
+    source.onerror = () => { if (source === this.source) this.lose(); };
   }
 
-  async retry() {
-    const answer = await fetch("/api/state").catch(() => undefined);
-    if (answer?.status === 401) this.say("bad", "a new token is needed: open the address that was printed");
-    if (answer?.ok) this.open(this.topic);
-    else setTimeout(() => this.retry(), 2000);
+  close() {
+    clearTimeout(this.silence);
+    this.source?.close();
+    this.source = undefined;
+  }
+
+  listen() {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.lose(), this.patience); // a connection may hang without an end
+  }
+
+  lose() {
+    this.close();
+    if (!this.lost) this.say("bad", "connection lost: trying again");
+    this.lost = true;
+    if (!this.resting) this.recover();
+  }
+
+  async recover() {
+    if (this.recovering) return; // one at a time
+    this.recovering = true;
+    for (let why = "?"; why && !this.resting;) {
+      why = await this.whyNot();
+      if (why) this.say("bad", why);
+      await new Promise((done) => setTimeout(done, this.wait));
+      this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
+    }
+    this.recovering = false;
+    if (!this.resting) this.connect();
+  }
+
+  async whyNot() {
+    // why nobody would be told anything; nothing if nothing is against it
+    const answer = await fetch("/api/state", { signal: AbortSignal.timeout(this.patience) }).catch(() => undefined);
+    if (answer?.status === 401) return "a new token is needed: open the address that was printed";
+    if (!answer?.ok) return "connection lost: trying again";
+    return (await answer.json().catch(() => ({ full: "connection lost: trying again" }))).full;
+  }
+
+  look(hidden) {
+    // a browser has only so many connections for all pages, so one that nobody looks at gives its own back
+    clearTimeout(this.leaving);
+    if (hidden) this.leaving = setTimeout(() => this.rest(), this.unseen);
+    else this.wake();
+  }
+
+  rest() {
+    this.resting = true;
+    this.close();
+    this.say("", "resting while nobody looks");
+  }
+
+  wake() {
+    if (!this.resting) return;
+    this.resting = false;
+    if (this.lost) this.recover();
+    else {
+      this.told = false;
+      this.connect();
+    }
   }
 
   say(kind, words) {
@@ -60,8 +138,9 @@ export class Network extends EventTarget {
     for (const [number, row] of told.nodes ?? []) {
       const [id, name, x, y, state, why, follows, lvs, pvs, connections] = row;
       this.nodes.set(number, { number, id, name, x, y, state, why, follows, lvs, pvs, connections });
+      this.ids.set(id, number);
     }
-    for (const [number] of told.nodes_gone ?? []) this.nodes.delete(number);
+    for (const [number] of told.nodes_gone ?? []) this.forget(number);
     for (const [a, b] of told.links ?? []) this.links.set(`${a}-${b}`, [a, b]);
     for (const [a, b] of told.links_gone ?? []) this.links.delete(`${a}-${b}`);
     for (const [a, b, who] of told.overlay ?? []) this.overlay.set(`${a}-${b}`, [a, b, who]);
@@ -69,15 +148,22 @@ export class Network extends EventTarget {
     for (const [node] of told.members ?? []) this.members.add(node);
     for (const [node] of told.members_gone ?? []) this.members.delete(node);
     for (const [id, [at, publisher, topics, got, expected, hops, took]] of told.events ?? [])
-      this.events.set(id, { id, at, publisher, topics, got, expected, hops, took });
+      this.events.set(id, { id, at, publisher, topics: topics.map(([id, name]) => ({ id, name })), got, expected, hops, took });
     for (const [id] of told.events_gone ?? []) this.events.delete(id);
     for (const [at, values] of told.points ?? []) this.points.set(at, values);
     for (const [at] of told.points_gone ?? []) this.points.delete(at);
     for (const [key, row] of told.news ?? []) this.news.set(key, row);
     for (const [key] of told.news_gone ?? []) this.news.delete(key);
+    this.known = true;
     this.totals = told.totals;
     this.about = told.about;
     this.at = told.at;
     this.dispatchEvent(new CustomEvent("change", { detail: told }));
+  }
+
+  forget(number) {
+    const id = this.nodes.get(number)?.id;
+    if (this.ids.get(id) === number) this.ids.delete(id); // it may have come back as another one
+    this.nodes.delete(number);
   }
 }

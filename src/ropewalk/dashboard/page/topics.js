@@ -1,11 +1,13 @@
 // The list of topics: one is chosen, by mouse or keys.
 
-import { $, ask, fill, later, make, pager, topicCalled } from "./words.js";
+import { fill, pager } from "./lists.js";
+import { $, ask, later, latest, make, topicCalled } from "./words.js";
 
 export class Topics extends EventTarget {
   constructor() {
     super();
     Object.assign(this, { entries: [], chosen: undefined, page: 0, touched: false });
+    this.turn = latest();
     this.refresh = later(3000, () => this.load());
     $("topics-find").addEventListener("input", () => { this.page = 0; this.load(); });
     $("topics").addEventListener("keydown", (event) => {
@@ -19,8 +21,9 @@ export class Topics extends EventTarget {
   }
 
   async load() {
+    const current = this.turn();
     const list = await ask(`/api/topics?page=${this.page}&find=${encodeURIComponent($("topics-find").value)}`).catch(() => undefined);
-    if (!list) return;
+    if (!list || !current()) return;
     this.entries = list.entries;
     $("topics-title").textContent = `Topics (${list.of})`;
     pager($("topics-pager"), list, (page) => { this.page = page; this.load(); });
@@ -50,7 +53,7 @@ export class Topics extends EventTarget {
   show() {
     fill($("topics"), this.all().map((topic) => {
       const here = topic.id === (this.chosen?.id ?? "");
-      const row = make("li", { role: "option", id: `topic-${topic.id || "all"}`, "aria-selected": here, title: topic.id, onclick: () => this.choose(topic) });
+      const row = make("li", { role: "option", id: `topic-${topic.id || "all"}`, "data-key": topic.id || "all", "aria-selected": here, title: topic.id, onclick: () => this.choose(topic) });
       row.append(make("span", {}, topic.id ? topicCalled(topic) : topic.name), make("span", {}, topic.id ? `${topic.members} nodes` : ""));
       if (here) $("topics").setAttribute("aria-activedescendant", row.id);
       return row;

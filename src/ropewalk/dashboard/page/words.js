@@ -1,12 +1,14 @@
 // Small things that every part of the page says or makes. Text goes in as text, never as markup.
 
+export const PATIENCE = 25_000; // milliseconds without a word: to who looks on, the server says something every ten seconds, if only that it lives
+
 export const $ = (id) => document.getElementById(id);
 
 export function make(tag, about = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(about)) {
     if (name === "class") element.className = value;
-    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name.startsWith("on")) element[name] = value; // so that `fill` can hand it on
     else if (value !== undefined && value !== null) element.setAttribute(name, value);
   }
   element.append(...children.map((child) => (child instanceof Node ? child : String(child))));
@@ -23,15 +25,9 @@ export const span = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floo
 export const ms = (value) => (value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en"));
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-export function fill(list, items) {
-  // keep the keyboard's place where the same thing is still there
-  const held = list.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  list.replaceChildren(...items);
-  if (held !== undefined) list.querySelector(`[data-key="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
-}
-
 export async function ask(path) {
-  const answer = await fetch(path, { headers: { Accept: "application/json" } });
+  const answer = await fetch(path, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(PATIENCE) });
+  if (answer.status === 404) return null; // it is not known
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).error || `the server answers ${answer.status}`);
   return answer.json();
 }
@@ -44,14 +40,19 @@ export async function tell(path, what) {
   return said;
 }
 
-export function pager(place, list, turn) {
-  place.replaceChildren();
-  if (list.pages <= 1) return;
-  const before = make("button", { type: "button", "aria-label": "Previous page", onclick: () => turn(list.page - 1) }, "‹");
-  const after = make("button", { type: "button", "aria-label": "Next page", onclick: () => turn(list.page + 1) }, "›");
-  before.disabled = list.page <= 0;
-  after.disabled = list.page >= list.pages - 1;
-  place.append(before, `page ${list.page + 1} of ${list.pages}`, after);
+export function latest() {
+  // `const current = turn()` before something is asked; then whether nothing else has been asked since: answers may overtake each other
+  let asked = 0;
+  return () => {
+    const mine = ++asked;
+    return () => mine === asked;
+  };
+}
+
+export function see(element) {
+  // have it on the screen, where it may be above or below what is seen
+  const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  element.scrollIntoView({ block: "nearest", behavior: still ? "instant" : "smooth" });
 }
 
 export function later(wait, work) {

@@ -58,7 +58,12 @@ class Looking:
         self.url, self.asked, self.complaints = url, list[str](), list[str]()
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on(
-            "console", lambda said: self.complaints.append(said.text + " " + said.location.get("url", "")) if said.type in ("error", "warning") else None
+            "console",
+            lambda said: (
+                self.complaints.append(said.text + " " + said.location.get("url", ""))
+                if said.type in ("error", "warning")
+                else None
+            ),
         )
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto(url)

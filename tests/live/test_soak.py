@@ -322,7 +322,9 @@ async def test_nothing_grows_while_nodes_come_and_go(capsys: pytest.CaptureFixtu
     assert town.timers_left == 0
     for name, (first, last) in means.items():
         assert last - first < max(LEAST[name], MOST[name] * first), (name, first, last)
-    assert NAMED_FOR_LONGER.keys() <= held[0].keys() | held[1].keys()  # what a node holds is looked at, under these names
+    assert (
+        NAMED_FOR_LONGER.keys() <= held[0].keys() | held[1].keys()
+    )  # what a node holds is looked at, under these names
     assert {where: often for where, often in named.items() if often > NAMED_FOR_LONGER.get(where, SOUGHT)} == {}
     of_events = {where for where in more if where.startswith(EVENTS_AT)}
     assert {where: more[where] for where in of_events if more[where][1] > MOST_OF_EVENTS} == {}

@@ -352,7 +352,10 @@ def test_who_is_down_and_says_something_is_as_if_it_had_never_been_down(
                 picture.take(said("linked", node=node, at=at + 1.0, up=[], down=[]))
         adds_up = [
             [picture.links.since(0)[0], picture.totals()]
-            + [[picture.since(0, topic).get(part) for part in ("members", "overlay")] for topic in (1, 2, 3)]
+            + [
+                [sorted(picture.since(0, topic).get(part) or ()) for part in ("members", "overlay")]
+                for topic in (1, 2, 3)
+            ]
             for picture in pictures
         ]
     assert adds_up[0] == adds_up[1]

@@ -11,6 +11,7 @@ from typing import Any
 
 from ends import FailedError, Wanted, paired
 from systems.contract import System
+from targets import Reached, beside
 
 SIZES = {"100 B": 100, "1 KB": 1000}
 A_SECOND = 200.0  # events, where latency is measured
@@ -20,7 +21,7 @@ SETTLED = 3.0  # seconds for which connections stay as they are, where there are
 LEAST_OF_BARE = 0.1  # of the rate of bare frames that nodes are to reach
 BEHIND = ("redis", "mosquitto")  # systems that nodes are to be ahead of
 OURS = "ropewalk"
-RATE, ALONE = "{} /s", "{}, each alone /s"
+RATE, ALONE = "{} /s", "{}, each alone /s"  # in one breath, and each in a turn of the loop of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +71,36 @@ async def _once(system: System, readers: int, plan: Plan) -> dict[str, Any]:
 
 
 def compare(found: dict[str, dict[str, Any]]) -> None:
-    """Add what counts: by measure the median, the least and the most, and the same of the ratios to bare frames of the same turn."""
-    bare = [figures(run) for run in found.get(BASELINE, {}).get("runs", ())]
-    for each in found.values():
-        if "runs" not in each:
-            continue
-        ours = [figures(run) for run in each["runs"]]
-        measures = list(dict.fromkeys(name for figure in ours for name in figure))
-        each["measures"] = {name: _spread([figure[name] for figure in ours if name in figure]) for name in measures}
-        ratios = {
-            name: [
-                figure[name] / other[name]
-                for figure, other in zip(ours, bare, strict=False)
-                if name in figure and name in other
-            ]
-            for name in measures
+    """Add what counts: by measure the median, the least and the most; the same of the ratios to bare frames, and to nodes, of the same turn."""
+    turns = {name: [figures(run) for run in each["runs"]] for name, each in found.items() if "runs" in each}
+    for name, theirs in turns.items():
+        each = found[name]
+        measures = list(dict.fromkeys(measure for figure in theirs for measure in figure))
+        each["measures"] = {
+            measure: _spread([figure[measure] for figure in theirs if measure in figure]) for measure in measures
         }
-        each["of bare"] = {name: _spread(values) for name, values in ratios.items() if values}
+        each["of bare"] = _ratios(measures, theirs, turns.get(BASELINE, []))
+        each["of nodes"] = _ratios(measures, theirs, turns.get(OURS, []))
         counted = [
             run[size]["connections"] for run in each["runs"] for size in SIZES if run.get(size, {}).get("connections")
         ]
         if counted and len(counted[-1]) > 1:
             each["connections"] = sum(counted[-1]) / len(counted[-1])
+
+
+def _ratios(
+    measures: list[str], ours: list[dict[str, float]], others: list[dict[str, float]]
+) -> dict[str, dict[str, float]]:
+    """By measure, of one system to another, turn by turn."""
+    ratios = {
+        measure: [
+            figure[measure] / other[measure]
+            for figure, other in zip(ours, others, strict=False)
+            if measure in figure and measure in other
+        ]
+        for measure in measures
+    }
+    return {measure: _spread(values) for measure, values in ratios.items() if values}
 
 
 def figures(run: dict[str, Any]) -> dict[str, float]:
@@ -110,16 +119,23 @@ def _spread(values: list[float]) -> dict[str, float]:
     return {"median": median(values), "least": min(values), "most": max(values)}
 
 
-def targets(found: dict[str, dict[str, Any]]) -> dict[str, float]:
-    """How nodes stand with what we set out to reach, as ratios: 1 and above is reached."""
-    ours = found.get(OURS, {})
-    reached: dict[str, float] = {}
+def targets(found: dict[str, dict[str, Any]]) -> Reached:
+    """How nodes stand beside bare frames of the same kind, in one breath and each alone, and beside those that they are to be ahead of."""
+    if OURS not in found:
+        return {}
+    reached: Reached = {}
     for size in SIZES:
-        name = RATE.format(size)
-        if ratio := ours.get("of bare", {}).get(name):
-            reached[f"{size} / {LEAST_OF_BARE} of bare"] = ratio["median"] / LEAST_OF_BARE
-        for other in BEHIND:
-            theirs = found.get(other, {}).get("measures", {}).get(name)
-            if theirs and name in ours.get("measures", {}):
-                reached[f"{size} / {other}"] = ours["measures"][name]["median"] / theirs["median"]
+        for measure in (RATE.format(size), ALONE.format(size)) if BASELINE in found else ():
+            ratio = _median(found[OURS], "of bare", measure)
+            bare = _median(found[BASELINE], "measures", measure)
+            reached[f"{measure} / {LEAST_OF_BARE} of bare"] = None if bare is None else (ratio or 0.0) / LEAST_OF_BARE
+        for other in (name for name in BEHIND if name in found):
+            measure = RATE.format(size)
+            ours, theirs = (_median(found[name], "measures", measure) for name in (OURS, other))
+            reached[f"{measure} / {other}"] = beside(ours, theirs)
     return reached
+
+
+def _median(each: dict[str, Any], kind: str, measure: str) -> float | None:
+    value: dict[str, float] | None = each.get(kind, {}).get(measure)
+    return None if value is None else value["median"]

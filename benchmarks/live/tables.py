@@ -6,6 +6,7 @@ from typing import Any
 from network import PARTS
 from rich.console import Console
 from rich.table import Table
+from targets import Reached
 
 
 def fan(title: str, found: dict[str, dict[str, Any]]) -> Table:
@@ -33,15 +34,34 @@ def fan(title: str, found: dict[str, dict[str, Any]]) -> Table:
     return table
 
 
-def reached(targets: dict[str, dict[str, float]]) -> Table:
+def times(title: str, found: dict[str, dict[str, Any]]) -> Table:
+    """What others do, as so many times what nodes do in the same turn."""
+    table = Table(title=title, title_justify="left")
+    others = {name: each for name, each in found.items() if each.get("of nodes")}
+    measures = list(dict.fromkeys(measure for each in others.values() for measure in each["of nodes"]))
+    for heading in ("system", *measures):
+        table.add_column(heading, justify="left" if heading == "system" else "right")
+    for name, each in others.items():
+        ratios = each["of nodes"]
+        table.add_row(name, *(f"{ratios[each]['median']:.2f}" if each in ratios else "" for each in measures))
+    return table
+
+
+def reached(targets: dict[str, Reached]) -> Table:
     """How nodes stand with what we set out to reach."""
     table = Table(title="What we set out to reach: 1 and above is reached", title_justify="left")
     for heading in ("part", "what", "ratio"):
         table.add_column(heading, justify="right" if heading == "ratio" else "left")
     for part, each in targets.items():
         for what, ratio in each.items():
-            table.add_row(part, what, f"{ratio:.3f}" if ratio >= 1 else f"[bold red]{ratio:.3f}[/]")
+            table.add_row(part, what, _reached(ratio))
     return table
+
+
+def _reached(ratio: float | None) -> str:
+    if ratio is None:
+        return "[bold red]cannot be told: the other was not measured, or lost some[/]"
+    return f"{ratio:.3f}" if ratio >= 1 else f"[bold red]{ratio:.3f}[/]"
 
 
 def network(found: dict[str, Any]) -> Table:
@@ -83,6 +103,8 @@ NETWORK: dict[str, Callable[[dict[str, Any]], str]] = {
     "idle CPU": lambda each: f"{each['idle_cpu_share']:.0%}",
     "naive of equal reach": lambda each: _naive(each.get("naive_of_equal_reach")),
     "after 40 %": lambda each: _naive(each.get("naive_of_equal_reach_after_hard_crash")),
+    "even of equal reach": lambda each: _naive(each.get("even_of_equal_reach")),
+    "even, 40 %": lambda each: _naive(each.get("even_of_equal_reach_after_hard_crash")),
 }
 
 
@@ -95,8 +117,11 @@ def _lossy(runs: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     found: dict[str, dict[str, Any]] = {}
     for run in runs:
         for size, each in run.items():
-            if isinstance(each, dict) and each["lost_before"]:
-                found.setdefault(size, each["lost_before"][0])
+            if not isinstance(each, dict):
+                continue  # why it failed
+            for name, rate in ((size, each), (f"{size}, each alone", each["alone"])):
+                if rate["lost_before"]:
+                    found.setdefault(name, rate["lost_before"][0])
     return list(found.items())
 
 

@@ -13,6 +13,7 @@ import pytest
 
 BENCH = Path(__file__).parents[2] / "benchmarks" / "live"
 RIVALS = ("zenoh", "nats", "mosquitto", "redis")
+KINDS = [f"{size}{alone} /s" for size in ("100 B", "1 KB") for alone in ("", ", each alone")]
 
 
 def measured(*told: str, seconds: float = 100) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def test_nodes_and_bare_frames_are_measured_in_the_same_run_and_nothing_is_lost(
             assert 0 < system["measures"][f"{size} p50"]["median"] <= system["measures"][f"{size} p99"]["median"]
         assert system["of bare"].keys() == system["measures"].keys()
     reached = document["targets"]["one_to_one"]
-    assert reached.keys() == {"100 B / 0.1 of bare", "1 KB / 0.1 of bare"}
+    assert list(reached) == [f"{kind} / 0.1 of bare" for kind in KINDS]
     assert document["holds"] == all(ratio >= 1 for ratio in reached.values())
 
 
@@ -71,9 +72,32 @@ def test_what_counts_is_the_median_and_ratios_are_of_the_same_turn(bench: Any) -
     assert found["mosquitto"]["measures"].keys() == {
         f"{size} {cut}" for size in ("100 B", "1 KB") for cut in ("p50", "p99")
     }
-    assert fan.targets(found) == pytest.approx(
-        {"100 B / 0.1 of bare": 2, "1 KB / 0.1 of bare": 2, "100 B / redis": 80 / 90, "1 KB / redis": 80 / 90}
-    )
+    assert found["redis"]["of nodes"]["1 KB /s"] == {"median": 0.9, "least": 0.9, "most": 0.9}
+    of_bare, of_redis = (dict.fromkeys(kinds, ratio) for kinds, ratio in ((KINDS, 2), (KINDS[::2], 80 / 90)))
+    told = {f"{kind} / 0.1 of bare": ratio for kind, ratio in of_bare.items()}
+    told |= {f"{kind} / redis": ratio for kind, ratio in of_redis.items()}
+    reached = fan.targets(found)
+    assert {name: ratio for name, ratio in reached.items() if "mosquitto" not in name} == pytest.approx(told)
+    lossy = {f"{kind} / mosquitto": None for kind in KINDS[::2]}
+    assert {name: ratio for name, ratio in reached.items() if "mosquitto" in name} == lossy
+    assert not bench("targets").holds({"one_to_one": lossy})
+
+
+def test_nodes_that_show_nothing_have_reached_nothing(bench: Any) -> None:
+    fan, network, targets = bench("fan"), bench("network"), bench("targets")
+    found: dict[str, Any] = {
+        "bare": {"tls": True, "runs": [turn(100)]},
+        "ropewalk": {"tls": True, "runs": [{"failed": "it has failed"}]},
+        "redis": {"tls": False, "runs": [turn(90)]},
+        "mosquitto": {"tls": False, "not measured": "mosquitto is not installed"},
+    }
+    fan.compare(found)
+    assert set(fan.targets(found).values()) == {0.0, None}
+    assert set(network.targets({"networks": {"ropewalk": {"failed": "it ended with 1"}}}).values()) == {0.0}
+    for reached in (fan.targets(found), network.targets({"networks": {"ropewalk": {"failed": "it ended with 1"}}})):
+        assert not targets.holds({"part": reached})
+    assert fan.targets({"bare": found["bare"]}) == {}  # nobody asked for nodes
+    assert targets.holds({"part": {"what": 1.0}})
 
 
 class Scripted:
@@ -166,6 +190,18 @@ def test_reach_is_what_survivors_get_of_what_they_are_owed(bench: Any) -> None:
     assert crashes.reach(world, {0: set()}) == 0.0
     # each has one other, which is there in 7 of 9 cases, of the 7 that all are owed
     assert crashes.reach(world, pairs) == pytest.approx(7 / 9 / 7, abs=0.002)
+
+
+def test_even_overlays_give_all_members_of_a_topic_as_many_neighbours(bench: Any) -> None:
+    world = bench("networks.world")
+    made = world.World(1)
+    for degree in (6, 7):
+        links = world.even_links(made, degree, 1)
+        for topic, members in enumerate(made.members):
+            counts = {member: sum(member in pair for pair in links[topic]) for member in members}
+            assert max(counts.values()) <= degree
+            if len(members) > 40:  # where rings hardly ever choose the same pair twice
+                assert sum(counts.values()) > 0.9 * degree * len(members)
 
 
 def _of_a_chain(nodes: int, gone: int) -> float:

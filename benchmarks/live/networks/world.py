@@ -70,6 +70,22 @@ def random_links(world: World, degree: int, seed: int) -> Links:
     return links
 
 
+def even_links(world: World, degree: int, seed: int) -> Links:
+    """One random overlay per topic in which all have as many neighbours: random rings, and for odd degrees random pairs besides."""
+    random = Random(f"even {seed} {degree}")  # noqa: S311
+    links: Links = {}
+    for topic, members in enumerate(world.members):
+        pairs = links[topic] = set()
+        for turn in range((degree + 1) // 2):
+            ring = random.sample(members, len(members))
+            step = 2 if turn == degree // 2 else 1
+            for place in range(0, len(ring) - step + 1, step):
+                a, b = ring[place], ring[(place + 1) % len(ring)]
+                if a != b:
+                    pairs.add((min(a, b), max(a, b)))
+    return links
+
+
 def connections_of(links: Links, nodes: int) -> list[int]:
     """By node: with how many others it is linked, on whatever topic."""
     pairs = {pair for each in links.values() for pair in each}

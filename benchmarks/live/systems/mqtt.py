@@ -1,17 +1,19 @@
-"""Mosquitto at QoS 0, by paho-mqtt. The broker may queue without bound for who is slow; a publisher waits for its socket every 200 events."""
+"""Mosquitto at QoS 0, by paho-mqtt on the loop of its process: twenty readers with a thread each would wait for one interpreter.
 
+The broker may queue without bound for who is slow; a publisher waits for its socket.
+"""
+
+import asyncio
+import socket
 from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
-from systems.contract import TOPIC, Hear, Publishing, Readers, Subscribing, System, in_thread
+from systems.contract import TOPIC, Hear, Publishing, Readers, Subscribing, System
 from systems.servers import missing, serving
 
-if TYPE_CHECKING:
-    from paho.mqtt.client import Client
-
-LOT = 200
+KEEP_ALIVE = 3600  # seconds: longer than any run, since nobody looks after pings
 SETTINGS = """listener {port} 127.0.0.1
 allow_anonymous true
 persistence false
@@ -28,51 +30,72 @@ def _command(program: str, port: int, folder: Path) -> list[str]:
     return [program, "-c", str(settings)]
 
 
-def _connected(place: str) -> "Client":
-    from paho.mqtt.client import Client, MQTTv311  # noqa: PLC0415  it may be missing
-    from paho.mqtt.enums import CallbackAPIVersion  # noqa: PLC0415
+class Connected:
+    """A client whose socket the loop sees to."""
 
-    client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv311)
-    client.connect("127.0.0.1", int(place))
-    client.loop_start()
-    return client
+    def __init__(self, place: str) -> None:
+        from paho.mqtt.client import Client, MQTTv311  # noqa: PLC0415  it may be missing
+        from paho.mqtt.enums import CallbackAPIVersion  # noqa: PLC0415
 
+        self.client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv311)
+        self.client.connect("127.0.0.1", int(place), keepalive=KEEP_ALIVE)
+        self.loop, self.socket = asyncio.get_running_loop(), cast("socket.socket", self.client.socket())
+        self.loop.add_reader(self.socket, self.client.loop_read)
+        self.drained = asyncio.Event()
 
-def _ended(client: "Client") -> None:
-    client.disconnect()
-    client.loop_stop()
+    async def drain(self) -> None:
+        """Until the socket has taken all that was published."""
+        while self.client.want_write():
+            self.drained.clear()
+            self.loop.add_writer(self.socket, self._write)
+            await self.drained.wait()
+
+    def _write(self) -> None:
+        self.loop.remove_writer(self.socket)
+        self.client.loop_write()
+        self.drained.set()
+
+    async def close(self) -> None:
+        """Say good-bye."""
+        await self.drain()
+        self.loop.remove_reader(self.socket)
+        self.client.disconnect()
 
 
 @asynccontextmanager
 async def subscribing(place: str, hears: Sequence[Hear]) -> Subscribing:
-    """A connection and a thread each."""
+    """A connection each."""
 
-    def reader(hear: Hear) -> "Client":
-        client = _connected(place)
-        client.on_message = lambda _, __, message: hear(bytes(message.payload))
-        client.subscribe(TOPIC, qos=0)
-        return client
+    def reader(hear: Hear) -> Connected:
+        connected = Connected(place)
 
-    clients = [reader(hear) for hear in hears]
+        def heard(_: Any, __: Any, message: Any) -> None:
+            hear(bytes(message.payload))
+
+        connected.client.on_message = heard
+        connected.client.subscribe(TOPIC, qos=0)
+        return connected
+
+    readers = [reader(hear) for hear in hears]
     yield Readers("")
-    for client in clients:
-        _ended(client)
+    for each in readers:
+        await each.close()
 
 
 @asynccontextmanager
 async def publishing(place: str, _: str, __: int) -> Publishing:
-    """In a thread, as the client is made for."""
-    client = _connected(place)
+    """Into the socket, as far as that takes it."""
+    connected = Connected(place)
 
-    def publish_all(events: Sequence[bytes]) -> None:
-        for first in range(0, len(events), LOT):
-            sent: Any = None
-            for payload in events[first : first + LOT]:
-                sent = client.publish(TOPIC, payload, qos=0)
-            sent.wait_for_publish()
+    async def publish(events: Sequence[bytes]) -> None:
+        client = connected.client
+        for payload in events:
+            client.publish(TOPIC, payload, qos=0)
+            if client.want_write():
+                await connected.drain()
 
-    yield in_thread(publish_all)
-    _ended(client)
+    yield publish
+    await connected.close()
 
 
 MOSQUITTO = System("mosquitto", subscribing, publishing, missing("mosquitto", "paho"), serving("mosquitto", _command))

@@ -5,6 +5,7 @@ held up gives others the benefit of the doubt.
 """
 
 import asyncio
+import math
 from collections.abc import Callable
 
 from ropewalk.engines.live.connection import Connection
@@ -12,7 +13,7 @@ from ropewalk.engines.live.endings import Ending
 from ropewalk.engines.live.limits import CROWDED, MOST_WAITING_IN_ALL, SLOW, STALLED, UNFINISHED, WATCHED, Limits
 
 FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
-SILENT = 0.75  # ours, heartbeats: whoever has said nothing for so long says that it lives, at the next look, of which there are two in each
+SILENT = 0.75  # ours, heartbeats: whoever has said nothing for so long says that it lives, at the next look, of which there are two in each at least
 
 
 class Lookout:
@@ -33,15 +34,14 @@ class Lookout:
         self.late = late  # told by how much the loop is late, and when it is now
 
     async def beat(self) -> None:
-        """Go on saying that this node lives, and seeing who does not."""
+        """Go on saying that this node lives, and seeing who does not: at the moment from which it counts as gone."""
         loop = asyncio.get_running_loop()
         half = self.heartbeat / 2
         due = loop.time() + half
         while True:
             await asyncio.sleep(max(0.0, due - loop.time()))
             now = loop.time()
-            self._look_around(now, held_up=now - due > half)
-            due = now + half
+            due = min(now + half, self._look_around(now, held_up=now - due > half))
 
     async def watch(self) -> None:
         """Go on looking for who sends too much, and for whom too much waits."""
@@ -81,16 +81,23 @@ class Lookout:
             if kind is not None:
                 self.cut_off(node, f"flood of {kind}", f"it sends too many messages of kind {kind}")
 
-    def _look_around(self, now: float, *, held_up: bool) -> None:
-        """Say that this node lives, and see who does not. If it was held up, what others have said may still be unread."""
+    def _look_around(self, now: float, *, held_up: bool) -> float:
+        """Say that this node lives, and see who does not; until when nobody else can be gone.
+
+        If it was held up, what others have said may still be unread.
+        """
+        soonest = math.inf
         for connection in list(self.links.values()):
             if held_up or connection.is_unread:
                 connection.heard_at = now
-            elif now - connection.heard_at > FROZEN * self._beats(connection):
+            gone_at = connection.heard_at + FROZEN * self._beats(connection)
+            if now >= gone_at:
                 connection.abort(Ending("failed", "frozen"))
                 continue
+            soonest = min(soonest, gone_at)
             if now - connection.said_at >= SILENT * self.heartbeat:
                 connection.ping()
+        return soonest
 
     def _beats(self, connection: Connection) -> float:
         """How often one end at least says that it lives."""

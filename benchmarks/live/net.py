@@ -16,11 +16,14 @@ from networks.crashes import HARD, is_whole, reach
 from networks.naive import Naive
 from networks.ours import Ours
 from networks.world import A_SECOND, SIZE, UNHURRIED, Links, Planned, World, connections_of
+from rooms import sampled, shares
 from tally import HEAD
 
 from ropewalk.engines.live.loops import run as run_on_loop
 
 LOOK = 1.0  # seconds from one look at who is connected to the next
+PROFILED = 0.01  # seconds of processor time from one look at which room is at work to the next
+ENDS = frozenset({"hear", "publish"})
 IDLE = 2.0  # seconds in which it is seen what doing nothing costs, at the least
 QUIET = 15.0  # seconds without another delivery, after which those that are missing count as missed
 WHOLE = 120.0  # seconds in which every overlay hangs together
@@ -162,13 +165,19 @@ async def main(told: dict[str, Any]) -> dict[str, Any]:
     started = time.perf_counter() - begun
     say(f"started after {started:.1f} s; {mean(network.connections()):.1f} connections a node")
     await asyncio.sleep(told["rounds"] * network.period)
-    quiet = await _looked_at(network, max(IDLE, told["rounds"] * network.period), nodes)
+    rooms: dict[str, dict[str, float]] = {}
+    with sampled(PROFILED, ENDS) as looks:
+        quiet = await _looked_at(network, max(IDLE, told["rounds"] * network.period), nodes)
+    rooms["idle"] = shares(looks, quiet["idle_cpu_share"])
     counted, links = network.connections(), network.links()
     resident = _resident() - before
     idle = quiet["idle_cpu_share"]
     one = await watch.publish(network, world.events(told["single"], 1), idle)
     triple = world.events(told["triple"], 3)
-    three = await watch.publish(network, triple, idle)
+    with sampled(PROFILED, ENDS) as looks:
+        begun, cpu = time.perf_counter(), time.process_time()
+        three = await watch.publish(network, triple, idle)
+    rooms["three_topics"] = shares(looks, (time.process_time() - cpu) / (time.perf_counter() - begun))
     again = await watch.publish(network, world.again(triple), idle, UNHURRIED)
     after = _resident() - before
     await network.close()
@@ -180,6 +189,7 @@ async def main(told: dict[str, Any]) -> dict[str, Any]:
         "lost_links": network.lost(),
         "kib_per_node": resident / KIB / nodes, "kib_per_node_with_events": after / KIB / nodes, "start_s": started,
         "one_topic": one, "three_topics": three, "three_topics_unhurried": again,
+        "rooms": rooms,
     }  # fmt: skip
 
 

@@ -219,3 +219,15 @@ def test_bounds_fit_what_the_system_allows() -> None:
 def test_a_bound_that_lets_nobody_in_is_refused() -> None:
     with pytest.raises(UsageError, match="links is 0, but must be 1 at least"):
         Bounds(links=0)
+
+
+def test_what_was_sent_while_nothing_was_read_is_no_flood_and_beyond_that_it_is() -> None:
+    limits, budget, rate = Limits(Bounds()), Budget(), rules.MESSAGES
+    budget.unread = 30.0
+    most = int(rate.at_once + 30 * rate.a_second)
+    assert limits.excess(budget, {"walk": most}, 0.0) is None
+    assert limits.excess(budget, {"walk": 1}, 0.0) == "walk"
+    assert limits.excess(budget, {"reply": most}, 0.0) is None  # each kind by itself
+    budget.unread += 1000 * rules.MOST_UNREAD  # no more is made up for than so much
+    assert limits.excess(budget, {"walk": int((rules.MOST_UNREAD + 1) * rate.a_second)}, 0.0) == "walk"
+    assert limits.excess(budget, {"walk": int(rules.MOST_UNREAD * rate.a_second)}, 0.0) is None

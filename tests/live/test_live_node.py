@@ -196,11 +196,14 @@ async def test_a_node_that_is_told_of_itself_is_the_first_of_a_network() -> None
 
 
 @alive
-async def test_a_bootstrap_node_may_come_back_as_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("never", [[], ["127.0.0.1:1"]])  # one that never answers keeps nobody from the others
+async def test_a_bootstrap_node_may_come_back_as_somebody_else(
+    never: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ropewalk.engines.live.joining.RETRY", (0.2, 0.5))
     async with Node(options=FAST) as a:
         address = a.address
-        b = await Node(bootstrap=[address], options=FAST).start()
+        b = await Node(bootstrap=[address, *never], options=FAST).start()
         await b.joined.wait()
         events = b.subscribe("news")
     async with Node(listen=address, options=FAST) as other:

@@ -17,7 +17,7 @@ from ropewalk.engines.live.pressure import Pressure
 class Slow:
     """Somebody who takes a little at every look."""
 
-    is_pressed = True
+    is_pressed = is_behind = True
 
     def __init__(self, least: float = 0.0, a_look: int = 0, node: int | None = None) -> None:
         self.least, self.a_look, self.taken, self.node = least, a_look, 0, node
@@ -72,6 +72,9 @@ async def test_who_takes_enough_is_waited_for(quick: None, least: float, a_look:
     assert link.is_held_up()
     assert not pressure.has_given_up(slow)
     slow.is_pressed = False
+    await eventually(lambda: not link.is_held_up())
+    pressure.press(slow, cast("Connection", link))
+    slow.is_behind = False
     await eventually(lambda: not link.is_held_up())
     pressure.close()
 
@@ -145,3 +148,21 @@ def test_who_is_passed_over_is_so_for_a_while_and_no_more_are_remembered_than_th
         passed.add(node, 11.0)
     assert not passed.has(1, 11.0)
     assert passed.has(2, 11.0)
+
+
+@alive
+async def test_others_go_on_as_soon_as_there_is_room_for_a_little_and_how_fast_it_is_counts_from_the_beginning(
+    quick: None,
+) -> None:
+    pressure, link, slow = Pressure(PassedOver()), Held(), Slow(least=1000.0)
+    for _ in range(3):
+        slow.is_pressed = True
+        pressure.press(slow, cast("Connection", link))
+        assert link.is_held_up()
+        slow.is_pressed = False
+        pressure.relieve(slow)
+        assert not link.is_held_up()
+    await eventually(lambda: pressure.has_given_up(slow))  # it has taken nothing since it first held up somebody
+    slow.is_behind = False
+    await eventually(lambda: not pressure.has_given_up(slow))
+    pressure.close()

@@ -84,3 +84,26 @@ async def test_who_is_held_up_is_not_read_until_it_goes_on() -> None:
     at.go_on(line)
     await turns(turn, 3)
     assert line.all == b"onetwo"
+
+
+@alive
+async def test_if_too_much_waits_over_all_nobody_is_asked_for_more_until_half_of_it_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ropewalk.engines.live.reading.MOST_AHEAD_IN_ALL", 10 * A_TURN)
+    turn, told = [0], list[bool]()
+    at = Reading(lambda: told.append(at.is_crowded))
+    lines = [Line(turn) for _ in range(4)]
+    for line in lines:
+        line.held_up = True
+        at.came(line, bytes(3 * A_TURN))
+    assert (told, at.ahead) == ([True], 12 * A_TURN)
+    lines[0].held_up = False
+    at.finish(lines[0])
+    assert (told, at.ahead, lines[0].all) == ([True], 9 * A_TURN, bytes(3 * A_TURN))
+    at.forget(lines[1])
+    assert (told, at.ahead, lines[1].ahead.size) == ([True], 6 * A_TURN, 0)
+    lines[2].held_up = False
+    at.go_on(lines[2])
+    await turns(turn, 4)
+    assert (told, at.ahead) == ([True, False], 3 * A_TURN)

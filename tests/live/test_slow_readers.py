@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from acquainted import FAST, HUNDRED, NEWS, SPORT, network
-from alive import Node, alive, eventually, publish_apart, read, settled
+from alive import Node, alive, alive_for, eventually, publish_apart, read, settled
 from ropewalk.engines.live import subscriptions
 from ropewalk.engines.live.envelope import MOST_TOGETHER
+from ropewalk.engines.live.pace import HELD_UP, LEAST
 from ropewalk.engines.live.subscriptions import SlowConsumerError, Subscription, WhenFull
 
 
@@ -98,6 +99,36 @@ async def test_a_reader_that_goes_on_reading_is_waited_for_however_slow_it_is(mo
         await publishing
         assert {*got} == {*payloads}
         assert steady.dropped == 0
+
+
+@pytest.mark.thorough
+@alive_for(90)
+async def test_a_reader_that_takes_twice_what_is_asked_of_a_neighbour_has_its_node_not_taken_for_a_slow_one() -> None:
+    """What its node has no room for is let in as it reads, and not all at once when half of that is read: others would see nothing move."""
+    async with AsyncExitStack() as stack:
+        a, b = await network(stack, 2)
+        events = b.subscribe("news")
+        a.subscribe("news", when_full="drop-oldest", buffer=1)
+        await settled(a, b, topic=NEWS)
+        await a.publish(b"leaves a tree behind", ["news"])
+        await read(events, 1)
+        size, loop = 16_384, asyncio.get_running_loop()
+        publishing = asyncio.create_task(
+            publish_apart(a, [bytes(size)] * 2000, ["news"])
+        )  # more than all have room for
+        await eventually(lambda: b.pressure is not None and b.pressure.times, seconds=30)
+        begun, got = loop.time(), 0
+        while loop.time() < begun + 4 * HELD_UP:
+            await anext(events)
+            got += 1
+            await asyncio.sleep(max(0.0, begun + got * size / (2 * LEAST) - loop.time()))
+        assert not publishing.done()
+        assert a.transport.passed_over.times == 0
+        assert not a.transport.dropped
+        assert events.dropped == 0
+        assert not a.transport.endings
+        assert len(await read(events, 2000 - got)) == 2000 - got
+        await publishing
 
 
 @alive

@@ -696,6 +696,58 @@ async def test_who_is_not_read_since_there_is_too_much_to_read_is_not_taken_for_
 
 
 @alive
+async def test_what_had_come_on_a_link_that_broke_is_read_before_another_takes_its_place() -> None:
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        former = b.transport.links[a.me.id]
+        push = Push(Event(1, a.me.id, (7,), bytes(1000)), (7,), 1, False)
+        numbers = Numbers()
+        kind, body = CODEC.encode(push, numbers)
+        named = fresh_topics(numbers)
+        assert named is not None
+        former.hold_up()
+        former.data_received(frame(TOPICS, named) + frame(kind, body))
+        assert not b.heard
+        former.connection_lost(None)  # nobody holds it up any more, and it waits for its turn
+        b.transport._install(former)
+        assert [message for _, message in b.heard] == [push]
+
+
+@alive
+async def test_nothing_is_kept_of_what_comes_on_a_link_that_was_closed() -> None:
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        line = b.transport.links[a.me.id]
+        line.take_in(frame(PIECE, _piece_header(0, PUSH, MORE) + bytes(PIECE_BYTES)))
+        assert b.transport.unfinished == PIECE_BYTES
+        b.transport.disconnect(a.me, "closed")
+        for _ in range(1000):
+            line.take_in(frame(TOPICS, b"") + bytes(3))
+        assert (line.splitter.unfinished, b.transport.unfinished) == (0, 0)
+        assert not b.heard
+        assert not b.downs
+
+
+@alive
+async def test_what_this_end_does_not_read_is_not_held_against_who_has_begun_to_send_it() -> None:
+    async with stations(2, heartbeat=30.0) as (a, b):
+        await linked(a, b)
+        begin_to_send(b, a.me, 1)
+        await eventually(lambda: a.transport.unfinished)
+        line, now = a.transport.links[b.me.id], asyncio.get_running_loop().time
+        lain(a, 10.0)
+        line.hold_up()
+        before = line.kept(now())
+        line.held_at -= 1000.0
+        assert line.kept(now()) == line.splitter.kept(line.held_at)
+        line.held_at += 1000.0
+        await asyncio.sleep(0.05)
+        assert line.kept(now()) == before
+        line.go_on()
+        assert line.kept(now()) == pytest.approx(before, rel=0.01)
+
+
+@alive
 async def test_a_link_that_is_ended_while_something_waits_to_be_read_is_let_go() -> None:
     async with stations(2) as (a, b):
         await linked(a, b)

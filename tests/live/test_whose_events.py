@@ -408,3 +408,54 @@ async def test_what_is_said_by_name_is_bounded_and_counted_before_it_is_judged()
     before.receive(contract.Contact(7), Push(replace(together, content=by_name[:1]), (NEWS,), 1, False))
     assert before.counts["forged"] == 1  # nobody who keeps the rules says several things by one name
     await before.close()
+
+
+@alive
+async def test_a_validator_whose_own_work_is_cancelled_leaves_the_event_out_and_says_so() -> None:
+    let_in: list[int] = []
+    before = gate.Gate(lambda sender, _: let_in.append(sender.id), lambda *_: None, lambda _: None)
+    work = asyncio.get_running_loop().create_future()
+    before.judges[NEWS] = lambda *_: work
+    push = Push(sealed(Identity.fresh(), (NEWS,), b"said", 1), (NEWS,), 1, False)
+    for sender in range(3):
+        before.receive(contract.Contact(sender), push)
+    await eventually(lambda: before._at_work)
+    await asyncio.sleep(0)
+    work.cancel()
+    await eventually(lambda: before.counts)
+    assert before.counts == {"ignore": 3}
+    assert not let_in
+    before.judges[NEWS] = lambda *_: asyncio.get_running_loop().create_future()
+    push = Push(sealed(Identity.fresh(), (NEWS,), b"another", 2), (NEWS,), 1, False)
+    before.receive(contract.Contact(1), push)
+    await asyncio.sleep(0)
+    await before.close()  # which is what cancels it then, and it ends
+    assert not before._at_work
+    assert before.counts == {"ignore": 3}
+
+
+@alive
+@pytest.mark.parametrize(
+    ("topics", "follows", "publisher", "blamed"),
+    [
+        ((SPORT,), False, 1, False),  # on a topic that nobody objects on: it cannot know
+        ((NEWS,), False, 1, True),
+        ((NEWS, SPORT), False, 1, True),
+        ((SPORT,), True, 1, True),  # it is known to follow the other, whatever it says
+        ((SPORT,), False, 2, True),  # it is who has published it
+    ],
+)
+async def test_who_only_passes_on_what_is_rejected_on_a_topic_that_it_does_not_follow_is_not_to_blame(
+    topics: tuple[int, ...], follows: bool, publisher: int, blamed: bool
+) -> None:
+    sent_away: list[int] = []
+    before = gate.Gate(lambda *_: None, lambda *_: None, lambda sender: sent_away.append(sender.id))
+    before.judges |= {NEWS: lambda *_: "reject", SPORT: lambda *_: "accept"}
+    before.follows = lambda node, topic: follows and (node, topic) == (2, NEWS)
+    for number in range(gate.MOST_REJECTED):
+        event = sealed(Identity.fresh(), (NEWS, SPORT), b"%d" % number, number)
+        for _ in range(2):  # also when the verdict is remembered
+            before.receive(contract.Contact(2), Push(replace(event, publisher=publisher), topics, 1, False))
+    await eventually(lambda: before.counts.get("reject", 0) == 2 * gate.MOST_REJECTED)
+    assert bool(sent_away) == blamed
+    assert set(sent_away) <= {2}

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from ropewalk.engines.live.frames import (
     BESIDES,
+    BESIDES_CONTROL,
     HEADER,
+    MORE,
     MOST_FRAME,
     MOST_PIECES,
     MOST_STREAMS,
@@ -14,8 +16,10 @@ from ropewalk.engines.live.frames import (
     MOST_WAITING,
     PIECE,
     PIECE_BYTES,
+    PING,
     Lanes,
     Splitter,
+    _piece_header,
     frame,
 )
 from ropewalk.engines.live.wire import MOST_MESSAGE, WireError
@@ -216,3 +220,21 @@ def test_strangers_send_no_pieces() -> None:
     piece = frame(PIECE, bytes((0, 0, EVENT, 0)) + bytes(PIECE_BYTES))
     with pytest.raises(WireError, match="before the welcome"):
         list(Splitter().feed(piece))
+
+
+def test_what_keeping_a_frame_without_an_event_takes_counts_as_well() -> None:
+    lanes = Lanes(Counted())
+    for _ in range(100):
+        lanes.put(PING, b"")
+    assert lanes.control_waiting == lanes.waiting_bytes == 100 * (HEADER + BESIDES_CONTROL)
+    lanes.take(1 << 30)
+    assert lanes.control_waiting == 0
+
+
+def test_time_in_which_nothing_was_read_does_not_count_for_what_has_begun_to_come() -> None:
+    splitter = Splitter(pieces=True)
+    piece = frame(PIECE, _piece_header(0, 48, MORE) + bytes(PIECE_BYTES))
+    assert not list(splitter.feed(piece + piece[:100], 10.0))
+    assert splitter.kept(20.0) == 10 * (PIECE_BYTES + 100)
+    splitter.put_off(7.0)
+    assert splitter.kept(20.0) == 3 * (PIECE_BYTES + 100)

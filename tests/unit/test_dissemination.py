@@ -10,7 +10,7 @@ from ropewalk.protocols.dissemination.asking import Ask
 from ropewalk.protocols.dissemination.greetings import Greet
 from ropewalk.protocols.dissemination.messages import Have, Push, Spare, Want
 from ropewalk.protocols.dissemination.node import Advertise, Node, Remind
-from ropewalk.protocols.dissemination.patience import HOPS, MOST_LATE, Patience
+from ropewalk.protocols.dissemination.patience import HALVES, HOPS, MOST_LATE, Lateness, Patience
 from ropewalk.protocols.dissemination.settings import MOST_CAUGHT_UP, MOST_CROSSED, Settings
 from ropewalk.protocols.reached import UNSOUND
 
@@ -95,10 +95,20 @@ def test_who_is_late_itself_asks_later_since_what_it_would_ask_for_may_have_come
     assert sent(asked, Want) == {A: Want((EVENT,), ())}
     assert SETTINGS.retry < wait_for(asked) < SETTINGS.retry + HOPS * 0.5
     for _ in range(60):
-        machine.asking.lateness.fired(0.0)
-    assert machine.asking.lateness.seconds() < 0.001
-    machine.asking.lateness.fired(1000.0)
-    assert machine.asking.lateness.seconds() == MOST_LATE
+        machine.asking.lateness.fired(0.0, 3.6)
+    assert machine.asking.lateness.seconds(3.6) < 0.001
+    machine.asking.lateness.fired(1000.0, 3.6)
+    assert machine.asking.lateness.seconds(3.6) == MOST_LATE
+
+
+def test_a_node_that_stood_still_once_is_not_late_for_ever_after() -> None:
+    lateness = Lateness()
+    lateness.fired(2.0, 10.0)
+    assert lateness.seconds(10.0) == HOPS * 2.0
+    assert lateness.seconds(10.0 + HALVES) == HOPS * 1.0
+    assert lateness.seconds(10.0 + 20 * HALVES) < 0.001
+    lateness.fired(0.5, 10.0 + HALVES)  # still less than what is left of the former
+    assert HOPS * 0.5 < lateness.seconds(10.0 + HALVES) < HOPS * 1.0
 
 
 def test_who_is_hardly_late_asks_at_once() -> None:

@@ -334,6 +334,9 @@ class Lasting(Node, Protocol):
     def has_had(self, event: int) -> bool:
         """Whether an event has come before."""
 
+    def is_beside(self, node: int, topic: int) -> bool:
+        """Whether another is a neighbour on a topic, so that it follows it as well."""
+
     def forgot_before(self) -> float:
         """Until when the latest came of all events that were forgotten for want of room and not of age; minus infinity: there are none."""
 

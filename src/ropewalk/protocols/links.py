@@ -99,6 +99,12 @@ class Links:
         """Send what others have begun, as far as `may_pass_on` allows."""
         return self.post(contact, message, now) if self.may_pass_on(contact.id, message.kind, now, rate) else []
 
+    def heard(self, node: int, now: float) -> None:
+        """Something has come from there: a keep-alive may be behind much else."""
+        link = self.by_id.get(node)
+        if link is not None:
+            link.heard_at = now
+
     def may_pass_on(self, node: int, kind: str, now: float, rate: Rate = PASSED_ON) -> bool:
         """Whether one message more may go there that others have begun: several that send as much as each may are more than its other end takes.
 

@@ -172,9 +172,13 @@ class Node:
             self.transport.gone = self.pressure.gone
         self.gate.hold_up = lambda sender: self._press(self.gate, sender)
         self.gate.caught_up = lambda: self._ease(self.gate)
-        self.transport.lagging, self.transport.caught_up = self._lagging, self._ease
+        self.transport.lagging, self.transport.relieved, self.transport.caught_up = (
+            self._lagging,
+            self._relieve,
+            self._ease,
+        )
         self.gate.has_had, self.gate.came_again = machine.has_had, self._came_again
-        self.gate.forgot_before = machine.forgot_before
+        self.gate.forgot_before, self.gate.follows = machine.forgot_before, machine.is_beside
         self.transport.heard = self.gate.receive
         self.driver.deliver = self._deliver
         self.transport.begin()
@@ -359,10 +363,16 @@ class Node:
         if self.pressure is not None:
             self.pressure.ease(slow)
 
+    def _relieve(self, slow: Slow) -> None:
+        if self.pressure is not None:
+            self.pressure.relieve(slow)
+
     def _has_room(self, subscription: Subscription) -> None:
         self._readers.wake()
-        if not subscription.is_pressed:
+        if not subscription.is_behind:
             self._ease(subscription)
+        elif not subscription.is_pressed:
+            self._relieve(subscription)
 
     def _refuse(self, sender: Contact, event: int) -> None:
         self.driver.tell(Refuse(sender, event))

@@ -52,6 +52,7 @@ class Connection(asyncio.Protocol):
         self.paused = self.scheduled = self.leaving = False
         self.ahead = Ahead()
         self.held_up = False  # whether nothing is read for now, which is not the other end's fault
+        self.held_at = 0.0  # since when
         self.is_paused = False  # whether the system is asked for no more for now: that is so, or much is yet to be read
         self.patience: asyncio.TimerHandle | None = None  # until it is ended, if somebody waits for it
         self.settled = asyncio.Event()  # once it is up, or will never be
@@ -80,6 +81,11 @@ class Connection(asyncio.Protocol):
     def node(self) -> int | None:
         """Who is at the other end, if that is known; see `pressure.Slow`."""
         return None if self.other is None else self.other.contact.id
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether much waits to be sent there; see `pressure.Slow`."""
+        return not self.room.is_set()
 
     @property
     def contact(self) -> Contact:
@@ -113,7 +119,9 @@ class Connection(asyncio.Protocol):
         self.owner.reading.came(self, data)
 
     def take_in(self, data: bytes) -> None:
-        """Read it; see `reading`."""
+        """Read it; see `reading`. What still comes on a link that is closed is read, so that the system lets it end, and left."""
+        if self._has_ended():
+            return
         decode, topics, tally, messages = self.owner.codec.decode, self.topics, self.tally, list[Any]()
         wrong: WireError | None = None
         try:
@@ -123,7 +131,7 @@ class Connection(asyncio.Protocol):
                     messages.append(decode(kind, body, topics))
                 elif kind != PING or not self.up:
                     messages = self._hand_over(messages)  # what came before this
-                    if self.ending is not None:
+                    if self._has_ended():
                         return
                     self._take(kind, body)
         except WireError as error:
@@ -131,8 +139,11 @@ class Connection(asyncio.Protocol):
         self._hand_over(messages)
         if self.up and self.unfinished != self.splitter.unfinished:
             self._hold()
-        if wrong is not None and self.ending is None:
+        if wrong is not None and not self._has_ended():
             self._refuse(wrong)
+
+    def _has_ended(self) -> bool:
+        return self.ending is not None
 
     @property
     def is_unread(self) -> bool:
@@ -149,7 +160,8 @@ class Connection(asyncio.Protocol):
             if not self.ahead.size:
                 self._lost()
             return
-        wait = self.held_up or self.ahead.size >= (A_TURN if self.is_paused else MOST_AHEAD)
+        too_much = self.ahead.size >= (A_TURN if self.is_paused else MOST_AHEAD)
+        wait = self.held_up or too_much or self.owner.reading.is_crowded
         if wait != self.is_paused and not self._is_closing():
             self.is_paused = wait
             transport = cast("asyncio.Transport", self.transport)
@@ -226,7 +238,7 @@ class Connection(asyncio.Protocol):
         else:
             self.lanes.put(kind, body)
             self.owner.counts.count(message.kind, len(body) + HEADER)
-        if self.lanes.control_bytes > MOST_CONTROL_WAITING:
+        if self.lanes.control_waiting > MOST_CONTROL_WAITING:
             self.loop.call_soon(self.abort, Ending("failed", f"evicted: it is {SLOW}"))
         self._schedule()
         return sent
@@ -246,17 +258,23 @@ class Connection(asyncio.Protocol):
 
     def hold_up(self) -> None:
         """Read nothing for now: somebody here cannot keep up with what comes."""
-        if not self._is_closing():
-            self.held_up = True
+        if not self._is_closing() and not self.held_up:
+            self.held_up, self.held_at = True, self.loop.time()
             self.see_to_reading()
 
     def go_on(self) -> None:
         """Read again."""
         if self.held_up and not self._is_closing():
-            self.heard_at = self.unfinished_since = self.loop.time()
+            now = self.loop.time()
+            self.heard_at = self.unfinished_since = now
+            self.splitter.put_off(now - self.held_at)
         self.held_up = False
         self.see_to_reading()
         self.owner.reading.go_on(self)
+
+    def kept(self, now: float) -> float:
+        """How much has not come whole, and for how long: bytes times seconds in which the rest could be heard."""
+        return self.splitter.kept(self.held_at if self.held_up else now)
 
     def forget(self) -> None:
         """What has not come whole, and will not."""
@@ -284,7 +302,8 @@ class Connection(asyncio.Protocol):
             return
         self.ending = Ending(cause, cause)
         self.leaving = True
-        self.go_on()  # the other end's good-bye has to be read
+        self.forget()
+        self.go_on()  # what the other end still says has to be read: else the system breaks off what this one has to say
         self.be_patient(self.loop.call_later(FAREWELL, self.abort))
         self._flush()
 
@@ -305,7 +324,7 @@ class Connection(asyncio.Protocol):
 
     def abort(self, ending: Ending | None = None) -> None:
         """End it at once."""
-        self.ahead.forget()
+        self.owner.reading.forget(self)
         if self.transport is not None:
             self.transport.abort()
         if ending is not None:
@@ -386,6 +405,9 @@ class Connection(asyncio.Protocol):
             self._write(b"".join(self.lanes.take(AT_ONCE)))
         if self.lanes.event_bytes <= AT_ONCE and not self.room.is_set():
             self._ease()
+        elif self.is_pressed and self.lanes.event_bytes <= self.owner.lagging_from - AT_ONCE:
+            self.is_pressed = False
+            self.owner.eased_a_little(self)
         if not self.lanes.event_bytes:
             self.pace = None
         if self.leaving and not self.lanes and not self._is_closing():

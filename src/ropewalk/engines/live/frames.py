@@ -32,6 +32,7 @@ MOST_WAITING = (
     8 * 1024 * 1024
 )  # ours, bytes: of events that wait to be sent on one connection, and what they take besides
 BESIDES = 192  # bytes: what keeping one takes, besides what is sent of it
+BESIDES_CONTROL = 64  # bytes: likewise, of a frame without an event
 MOST_CONTROL_WAITING = (
     4 * 1024 * 1024
 )  # ours, bytes: of all else; whoever lets it come to that is too slow to be of use
@@ -103,6 +104,12 @@ class Splitter:
                     yield whole
         finally:
             self._rest = bytearray(data[at:])
+
+    def put_off(self, seconds: float) -> None:
+        """For so long nothing was read: nobody could go on."""
+        self._rest_since += seconds
+        for each in self._pieces.values():
+            each.since += seconds
 
     def forget(self) -> None:
         """What has not come whole."""
@@ -183,7 +190,12 @@ class Lanes:
     @property
     def waiting_bytes(self) -> int:
         """Of all that waits, and what keeping it takes."""
-        return self.control_bytes + self.event_bytes + BESIDES * self.events
+        return self.control_waiting + self.event_bytes + BESIDES * self.events
+
+    @property
+    def control_waiting(self) -> int:
+        """Likewise, of all that carries no event."""
+        return self.control_bytes + BESIDES_CONTROL * len(self._control)
 
     def put(self, kind: int, body: bytes) -> None:
         """Send this as soon as possible."""

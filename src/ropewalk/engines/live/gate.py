@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from ropewalk.engines.live.arrived import size_of
 from ropewalk.engines.live.envelope import Letter, Said, is_plain, thinned, unseal
@@ -37,6 +37,16 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 OUTCOMES: tuple[Outcome, ...] = (*VERDICTS, "forged", "replayed")
 Outcomes = tuple[Outcome, ...]
 """Of each thing that an event says, or one of all of them."""
+
+
+class Judgement(NamedTuple):
+    """What is to become of an event."""
+
+    outcomes: Outcomes
+    against: tuple[int, ...] = ()  # the topics on which somebody rejects some of it
+
+
+WELCOME, IGNORED, FORGED, REPLAYED = (Judgement((each,)) for each in ("accept", "ignore", "forged", "replayed"))
 Seconds = Callable[[], float]
 
 MOST_JUDGED = 65_536  # ours: verdicts that are remembered, as many as ids of events are
@@ -45,7 +55,6 @@ REJECTED_WITHIN = 60.0  # seconds
 BANNED = 600.0  # ours, seconds: how long a neighbour stays away that has sent what was rejected
 MOST_COPIES = 64  # ours: of an event that is being judged
 MOST_REJECTERS = 4096  # ours: neighbours of whom that is counted; to hang up does not help
-ACCEPTED: Outcomes = ("accept",)
 MOST_AT_WORK = 4096  # ours: events that are being judged; more are left out, and counted
 MOST_AT_WORK_BYTES = 64 * 1_048_576  # ours: of these, and of copies that come meanwhile
 BUSY = 0.25  # ours: the share of both from which on who sends has to wait; what it has sent by then still comes
@@ -70,6 +79,7 @@ class Gate:
         self.came_again: Callable[[int], None] = lambda _: None  # told of events that had come before
         self.has_had: Callable[[int], bool] = lambda _: False  # whether an event has come before
         self.forgot_before: Seconds = lambda: NEVER  # see `contract.Lasting`
+        self.follows: Callable[[int, int], bool] = lambda _, __: False  # whether a node is a neighbour on a topic
         self.hold_up: Callable[[Contact], None] = lambda _: None  # told who sends faster than events are judged
         self.caught_up: Callable[[], None] = lambda: None  # told when they are judged
         self.counts: dict[str, int] = {}  # of what was not let in, by why
@@ -79,7 +89,8 @@ class Gate:
             OrderedDict()
         )  # by event: which things are of no use here, a bit each; MOST_JUDGED
         self.replays = Replays()
-        self._verdicts: OrderedDict[bytes, bytes] = OrderedDict()  # a byte for each thing, see `_packed`; MOST_JUDGED
+        # a byte for each thing, see `_packed`, and the topics on which somebody rejects some of them; MOST_JUDGED
+        self._verdicts: OrderedDict[bytes, tuple[bytes, tuple[int, ...]]] = OrderedDict()
         self._rejected: OrderedDict[int, tuple[float, int]] = (
             OrderedDict()
         )  # by node: since when, how many; MOST_REJECTERS
@@ -109,19 +120,20 @@ class Gate:
     def _carried(self, sender: Contact, message: Carrier) -> None:
         event = message.event
         if is_plain(event) and not self._has_judge(event):
-            self._decided(sender, message, ACCEPTED)
+            self._decided(sender, message, WELCOME)
             return
         letter = unseal(event.payload)
         if letter is None or not letter.is_in_place(event):
-            self._decided(sender, message, ("forged",))
+            self._decided(sender, message, FORGED)
             return
         if letter.public is None and not self._has_judge(event):  # a parcel
-            self._decided(sender, message, ACCEPTED)
+            self._decided(sender, message, WELCOME)
             return
         key = _known_by(event)
         verdict = self._verdicts.get(key)
         if verdict is not None:
-            self._decided(sender, message, self._remembered(event, _unpacked(verdict), letter))
+            packed, against = verdict
+            self._decided(sender, message, self._remembered(event, Judgement(_unpacked(packed), against), letter))
         else:
             self._put_to_work(key, sender, message, letter)
 
@@ -144,13 +156,13 @@ class Gate:
         if self.is_pressed:
             self.hold_up(sender)
 
-    def _remembered(self, event: Event, outcomes: Outcomes, letter: Letter) -> Outcomes:
+    def _remembered(self, event: Event, judged: Judgement, letter: Letter) -> Judgement:
         """The same as before, unless it has become too old meanwhile: ids are forgotten sooner than verdicts."""
-        if letter.public is None or "forged" in outcomes:
-            return outcomes
+        if letter.public is None or judged == FORGED:
+            return judged
         if letter.is_stale(self.clock()):
-            return ("ignore",)
-        return ("replayed",) if "accept" in outcomes and self._is_replay(event, letter) else outcomes
+            return IGNORED
+        return REPLAYED if "accept" in judged.outcomes and self._is_replay(event, letter) else judged
 
     def _is_replay(self, event: Event, letter: Letter) -> bool:
         known = letter.public is None or self.has_had(event.id)  # then the machine takes it for a copy
@@ -160,6 +172,11 @@ class Gate:
     def is_pressed(self) -> bool:
         """Whether so much is being judged that who sends more has to wait."""
         return len(self._at_work) >= BUSY * MOST_AT_WORK or self._work_bytes >= BUSY * MOST_AT_WORK_BYTES
+
+    @property
+    def is_behind(self) -> bool:
+        """See `pressure.Slow`: it has caught up when nobody has to wait."""
+        return self.is_pressed
 
     async def close(self) -> None:
         """Judge nothing any more."""
@@ -173,9 +190,9 @@ class Gate:
 
     async def _judge(self, key: bytes, sender: Contact, message: Carrier, letter: Letter) -> None:
         event = message.event
-        verdicts: Outcomes = ()
+        judged: Judgement | None = None
         try:
-            verdicts = await self._judged(event, letter)
+            judged = await self._judged(event, letter)
         except Exception:  # as where the system has no thread left
             log.exception("an event could not be judged: it is left out")
         finally:  # whatever has happened, it is at work no more
@@ -184,32 +201,36 @@ class Gate:
             del self._at_work[key]
             came = [(sender, message), *self._copies.pop(key, ())]
             self._work_bytes -= len(came) * size_of(event, (event.payload,))
-        if verdicts and letter.public is not None and "accept" in verdicts:
+        if judged is not None and letter.public is not None and "accept" in judged.outcomes:
             self.replays.let_in(event, letter.at, asyncio.get_running_loop().time(), self.clock())
-        if verdicts:
-            self._verdicts[key] = _packed(verdicts)
+        if judged is not None:
+            self._verdicts[key] = _packed(judged.outcomes), judged.against
             if len(self._verdicts) > MOST_JUDGED:
                 self._verdicts.popitem(last=False)
         for who, copy in came:
-            if verdicts:
-                self._decided(who, copy, verdicts)
+            if judged is not None:
+                self._decided(who, copy, judged)
             else:
                 self._count("not judged")
         if was_pressed and not self.is_pressed:
             self.caught_up()
 
-    async def _judged(self, event: Event, letter: Letter) -> Outcomes:
+    async def _judged(self, event: Event, letter: Letter) -> Judgement:
         """One outcome for all that it says, or one of each thing."""
         if letter.public is not None and not await _elsewhere(letter.is_genuine, event):
-            return ("forged",)
+            return FORGED
         if letter.is_stale(self.clock()):
-            return ("ignore",)
+            return IGNORED
         if self._is_replay(event, letter):
-            return ("replayed",)
-        verdicts = tuple([await self._asked(event, said, place) for place, said in enumerate(letter.said)])
-        return ACCEPTED if verdicts.count("accept") == len(verdicts) else verdicts
+            return REPLAYED
+        asked = [await self._asked(event, said, place) for place, said in enumerate(letter.said)]
+        verdicts = tuple([verdict for verdict, _ in asked])
+        if verdicts.count("accept") == len(verdicts):
+            return WELCOME
+        return Judgement(verdicts, tuple(dict.fromkeys(topic for _, topic in asked if topic is not None)))
 
-    async def _asked(self, event: Event, said: bytes | None, place: int) -> Verdict:
+    async def _asked(self, event: Event, said: bytes | None, place: int) -> tuple[Verdict, int | None]:
+        """A verdict on one of the things that it says, and on which topic somebody objects to it."""
         for topic in event.topics:
             judge = self.judges.get(topic)
             if judge is None or said is None:
@@ -217,24 +238,28 @@ class Gate:
             try:
                 answer = judge(event, said, place)
                 verdict = answer if isinstance(answer, str) else await answer
+            except asyncio.CancelledError:  # of what it waited for; if it is this task that is to end, it ends
+                if (task := asyncio.current_task()) is not None and task.cancelling():
+                    raise
+                log.error("a validator was cancelled: the event is left out")  # noqa: TRY400  it says nothing about where
+                return "ignore", None
             except Exception:
                 log.exception("a validator failed: the event is left out")
-                return "ignore"
+                return "ignore", None
             if verdict not in VERDICTS:
                 log.error("a validator said %.40r, but must say one of %s: the event is left out", verdict, VERDICTS)
-                return "ignore"
+                return "ignore", None
             if verdict != "accept":
-                return verdict
-        return "accept"
+                return verdict, topic if verdict == "reject" else None
+        return "accept", None
 
-    def _decided(self, sender: Contact, message: Carrier, verdicts: Outcomes) -> None:
+    def _decided(self, sender: Contact, message: Carrier, judged: Judgement) -> None:
         """What was rejected goes no further; what is of no use here may be of use to others, if some of the rest is of use here."""
+        verdicts = judged.outcomes
         for verdict in verdicts:
             if verdict != "accept":
                 self._count(verdict)
-        # what goes along a tree passes nodes that do not follow its topic, and cannot know what is objected to
-        vouched = isinstance(message, Push | Inject) or sender.id == message.event.publisher
-        if "forged" in verdicts or ("reject" in verdicts and vouched):
+        if judged == FORGED or ("reject" in verdicts and self._is_to_blame(sender, message, judged.against)):
             self._reject(sender)
         if "accept" not in verdicts:
             if verdicts != ("forged",):
@@ -247,6 +272,17 @@ class Gate:
             if len(self.ignored) > MOST_JUDGED:
                 self.ignored.popitem(last=False)
         self.let_in(sender, message)
+
+    def _is_to_blame(self, sender: Contact, message: Carrier, against: tuple[int, ...]) -> bool:
+        """Whether it follows a topic on which somebody objects, or is who has said it: others cannot know what is objected to there.
+
+        What goes along a tree passes nodes that do not follow its topic; a neighbour on another topic of the event need not follow this one.
+        """
+        if sender.id == message.event.publisher:
+            return True
+        if not isinstance(message, Push | Inject):
+            return False
+        return any(topic in message.topics or self.follows(sender.id, topic) for topic in against)
 
     def wanted(self, event: int, said: Said) -> Said:
         """Of all that an event says, what is of use here."""

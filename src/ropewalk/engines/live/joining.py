@@ -40,8 +40,9 @@ class Joining:
                 self._join(())  # it was told of nobody but itself
             await asyncio.sleep(delay if missing else RETRY[1])
             delay = min(RETRY[1], 2 * delay)
-            if not missing and not self.transport.links:
-                missing, delay = list(self.bootstrap), RETRY[0]
+            if not self.transport.links:  # one that never answers keeps nobody from the others
+                delay = delay if missing else RETRY[0]
+                missing = list(self.bootstrap)
 
     async def _greet(self, address: str, missing: list[str]) -> None:
         """All at a time, so that who answers does not wait for who does not."""

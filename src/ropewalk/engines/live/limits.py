@@ -39,6 +39,7 @@ STALLED = 30.0  # ours, seconds: how long a neighbour may let a message wait for
 MOST_WAITING_IN_ALL = 128 * 1_048_576  # ours, bytes: that wait to be sent, over all links
 CROWDED = 0.5  # ours: the share of them from which on every link on which much waits holds up who sends more to it
 WATCHED = 0.25  # ours, seconds: from one look at who sends how much to the next
+MOST_UNREAD = 60.0  # ours, seconds: of not reading that are made up for, where what was sent meanwhile comes together
 
 KEPT_OUT = 10.0  # ours, seconds: the first time; then twice that
 LONGEST = 3600.0  # ours, seconds
@@ -139,17 +140,26 @@ class Outcasts:
 class Budget:
     """What one neighbour may still send, by kind of message."""
 
-    __slots__ = ("_buckets",)
+    __slots__ = ("_buckets", "_made_up_for", "unread")
 
     def __init__(self) -> None:
         self._buckets: dict[str, Bucket] = {}  # one for each kind that there is
+        self._made_up_for: dict[str, float] = {}  # seconds of `unread`, by kind
+        self.unread = 0.0  # seconds for which this end has not read: what was sent then comes together
 
     def spend(self, kind: str, count: int, rate: Rate, now: float) -> bool:
         """Take note of so many messages; whether that was within bounds."""
         bucket = self._buckets.get(kind)
         if bucket is None:
             bucket = self._buckets[kind] = Bucket(rate, now)
-        return bucket.take(now, count)
+        if bucket.take(now, count):
+            return True
+        missing = (count - bucket.left) / rate.a_second
+        made_up_for = max(self._made_up_for.get(kind, 0.0), self.unread - MOST_UNREAD) + missing
+        if made_up_for > self.unread:
+            return False
+        self._made_up_for[kind], bucket.left = made_up_for, 0.0
+        return True
 
 
 @dataclass(slots=True)

@@ -72,6 +72,7 @@ class Lookout:
                 connection.pace.look(now)
             if held_up or connection.is_unread:
                 connection.unfinished_since = now
+                connection.budget.unread += WATCHED
             elif connection.unfinished and now - connection.unfinished_since > STALLED:
                 connection.abort(Ending("failed", f"evicted: {UNFINISHED}"))
                 continue

@@ -39,8 +39,11 @@ class Owner(Protocol):
     def eased(self, connection: "Connection") -> None:
         """Little does again."""
 
+    def eased_a_little(self, connection: "Connection") -> None:
+        """So much less waits that who sends it here need not wait any more."""
+
     def lagged(self, connection: "Connection") -> None:
-        """So much waits that who sends it here has to wait; `eased` follows."""
+        """So much waits that who sends it here has to wait; `eased_a_little` or `eased` follows."""
 
     def holds(self, more: int) -> None:
         """So many bytes more of messages that have not come whole, or less."""

@@ -4,6 +4,9 @@ That may be a reader, who has too much to read; the gate, which has too much to 
 What others then have to send waits with them, in turn, back to who publishes, who waits as well; nothing is lost. Whoever makes some
 progress is waited for; of a neighbour, which may be anybody, so much a second is asked. Who makes none holds up others for so long and no longer, since somebody else may be behind the same link; what it
 has no room for from then on is lost to it, and counted, until it has caught up. Of a neighbour that is remembered for a while longer (`pace`).
+
+Others go on as soon as it has room for a little more: so they see how fast it is, and are not taken for somebody who stands still
+while it works off what it has. How fast it is counts from when it first held up somebody until it has caught up.
 """
 
 import asyncio
@@ -22,7 +25,11 @@ class Slow(Protocol):
 
     @property
     def is_pressed(self) -> bool:
-        """Whether it does not, now."""
+        """Whether others have to wait for it, now."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it has yet to catch up, if others had to."""
 
     @property
     def progress(self) -> int:
@@ -74,6 +81,12 @@ class Pressure:
         if self._looking is None:
             self._looking = loop.call_later(LOOK, self._look)
 
+    def relieve(self, slow: Slow) -> None:
+        """Somebody has room for a little more."""
+        cause = self._causes.get(slow)
+        if cause is not None:
+            self._let_go(cause)
+
     def ease(self, slow: Slow) -> None:
         """Somebody has caught up, or is gone."""
         cause = self._causes.pop(slow, None)
@@ -99,9 +112,12 @@ class Pressure:
     def _look(self) -> None:
         now = asyncio.get_running_loop().time()
         for slow, cause in list(self._causes.items()):
-            if not slow.is_pressed:
+            if not slow.is_behind:
                 self.ease(slow)
-            elif cause.pace.has_stopped(slow.progress, now) and not cause.given_up:
+                continue
+            if not slow.is_pressed:
+                self._let_go(cause)
+            if not cause.given_up and cause.pace.has_stopped(slow.progress, now):
                 log.warning(
                     "a %s has not moved for %g s: what it has no room for is lost from now on, and counted",
                     type(slow).__name__.lower(),
@@ -111,8 +127,7 @@ class Pressure:
                 if slow.node is not None:
                     self.passed_over.add(slow.node, now)
                 self._let_go(cause)
-        waiting = any(not cause.given_up for cause in self._causes.values())
-        self._looking = asyncio.get_running_loop().call_later(LOOK, self._look) if waiting else None
+        self._looking = asyncio.get_running_loop().call_later(LOOK, self._look) if self._causes else None
 
     def _let_go(self, cause: _Cause) -> None:
         held, cause.held = cause.held, {}

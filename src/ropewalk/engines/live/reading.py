@@ -7,11 +7,13 @@ without end, or what takes long to read, have a node stand still, and its neighb
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 A_TURN = 65_536  # ours, bytes: after which others have a turn; the loop hands over four times as much at the most
 MOST_SECONDS = 0.1  # ours: of reading in one turn of the loop; a heartbeat has to get out every second
 MOST_AHEAD = 262_144  # ours, bytes: that may wait to be read of a connection, before the system is asked for no more
+MOST_AHEAD_IN_ALL = 64 * 1_048_576  # ours, bytes: over all connections; then nobody's is, until half of it is read
 
 
 class Readable(Protocol):
@@ -62,8 +64,11 @@ class Ahead:
 class Reading:
     """At one node."""
 
-    def __init__(self) -> None:
+    def __init__(self, crowd: Callable[[], None] = lambda: None) -> None:
         self._loop = asyncio.get_running_loop()
+        self._crowd = crowd  # told when it begins, or ceases, to be so
+        self.is_crowded = False  # whether so much waits in all that the system is asked for no more
+        self.ahead = 0  # bytes that wait in all
         self._waiting: dict[Readable, None] = {}  # of whom something waits to be read, who is next first
         self._going_on = False  # whether that is on its way
         self._spent = 0.0  # seconds, in this turn of the loop
@@ -72,12 +77,12 @@ class Reading:
     def came(self, connection: Readable, data: bytes) -> None:
         """Something has come: it is read at once, if it is its turn and there is time."""
         if connection.ahead.size or not connection.is_read() or self._spent >= MOST_SECONDS:
-            connection.ahead.put(data)
+            self._put(connection, data)
         elif len(data) <= A_TURN:
             self._read(connection, data)
         else:
-            connection.ahead.put(data)
-            self._read(connection, connection.ahead.take())
+            self._put(connection, data)
+            self._read_on(connection)
         if connection.ahead.size:
             connection.see_to_reading()
             self.go_on(connection)
@@ -90,6 +95,27 @@ class Reading:
                 self._going_on = True
                 self._loop.call_soon(self._take_turns)
 
+    def finish(self, connection: Readable) -> None:
+        """Read all that waits of it, if it may be read: nothing more will come."""
+        while connection.ahead.size and connection.is_read():
+            self._read_on(connection)
+
+    def forget(self, connection: Readable) -> None:
+        """All that waits of it."""
+        self._count(-connection.ahead.size)
+        connection.ahead.forget()
+
+    def _put(self, connection: Readable, data: bytes) -> None:
+        connection.ahead.put(data)
+        self._count(len(data))
+
+    def _count(self, more: int) -> None:
+        self.ahead += more
+        crowded = self.ahead > (MOST_AHEAD_IN_ALL // 2 if self.is_crowded else MOST_AHEAD_IN_ALL)
+        if crowded != self.is_crowded:
+            self.is_crowded = crowded
+            self._crowd()
+
     def _take_turns(self) -> None:
         self._going_on = False
         self._spent = 0.0
@@ -98,12 +124,17 @@ class Reading:
                 break
             del self._waiting[connection]
             if connection.ahead.size and connection.is_read():
-                self._read(connection, connection.ahead.take())
+                self._read_on(connection)
             connection.see_to_reading()
             self.go_on(connection)
         if self._waiting and not self._going_on:
             self._going_on = True
             self._loop.call_soon(self._take_turns)
+
+    def _read_on(self, connection: Readable) -> None:
+        part = connection.ahead.take()
+        self._count(-len(part))
+        self._read(connection, part)
 
     def _read(self, connection: Readable, data: bytes) -> None:
         if not self._counting:

@@ -17,9 +17,8 @@ WhenFull = Literal["wait", "drop-oldest", "raise"]
 BUFFER = 1024  # ours: events that wait for whoever reads them
 MOST_NAMED = 1024  # ours: lists of topics whose names are remembered
 MOST_WAITING_BYTES = 8 * 1_048_576  # ours: of all events that wait
-PRESSED_BYTES = (
-    MOST_WAITING_BYTES // 2
-)  # ours: from here on those from whom they come have to wait; until half of it is read
+PRESSED_BYTES = MOST_WAITING_BYTES // 2  # ours: from here on those from whom they come have to wait
+RELIEF = 65_536  # ours, bytes: that must be read of it before they go on; it has caught up when half of it is read
 
 
 class SlowConsumerError(RunError):
@@ -53,7 +52,7 @@ class Subscription:
         self._end = end
         self.arrived = Arrived()  # and was not read
         self.is_pressed = False  # whether those from whom events come have to wait
-        self.progress = 0  # events read
+        self.progress = 0  # events read, see `pressure.Slow`
         self.least, self.node = 0.0, None  # see `pressure.Slow`
         self._news = asyncio.Event()
         self._failed = False
@@ -66,6 +65,11 @@ class Subscription:
         taken = self.arrived.bytes + coming_bytes + EVENT_BYTES * coming
         full = self.arrived.count + coming >= self.buffer or taken >= MOST_WAITING_BYTES
         return full and self.when_full == "wait" and not self._closed
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits that it has yet to catch up."""
+        return self.when_full == "wait" and not self._closed and self.arrived.bytes >= PRESSED_BYTES // 2
 
     def names(self, topics: tuple[int, ...]) -> tuple[str, ...]:
         """Those of an event's topics that are read here, by name."""
@@ -147,7 +151,7 @@ class Subscription:
 
     def _ease(self) -> None:
         """There is room again, or may be."""
-        if self.arrived.bytes < PRESSED_BYTES // 2:
+        if self.arrived.bytes <= max(PRESSED_BYTES // 2, PRESSED_BYTES - RELIEF):
             self.is_pressed = False
         if not (self.is_pressed and self.is_full()):
             self.emptied()

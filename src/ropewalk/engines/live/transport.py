@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from ropewalk.engines.live.calls import UNANSWERED, Call
@@ -79,16 +80,18 @@ class Transport:
         self.closing: dict[Connection, None] = {}  # until all is sent
         self.slow: dict[Connection, None] = {}  # on which much waits to be sent
         self.unfinished = 0  # bytes of what has not come whole
-        self.lagging_from, self.passed_over, self.reading = LAGGING, PassedOver(), Reading()  # see `owner.Owner`
+        self.lagging_from, self.passed_over = LAGGING, PassedOver()  # see `owner.Owner`
+        self.reading = Reading(self._see_to_reading)
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
         self.lagging: Callable[[Connection], None] = lambda _: None  # a neighbour does not keep up
-        self.caught_up: Callable[[Connection], None] = lambda _: None  # it does again, or is gone
+        self.relieved: Callable[[Connection], None] = lambda _: None  # it has room for a little more
+        self.caught_up: Callable[[Connection], None] = lambda _: None  # it does keep up again, or is gone
         self.gone: Callable[[Connection], None] = lambda _: None  # nothing is to be read or sent there any more
-        self.limits = Limits((bounds or Bounds()).fitting(descriptors()))
         allowed = descriptors()
-        self._calling = Turns(MOST_CALLING, int(min(MOST_SILENT, allowed // 16)))
+        self.limits = Limits((bounds or Bounds()).fitting(allowed))
+        self._calling = Turns(MOST_CALLING, MOST_SILENT if allowed == inf else min(MOST_SILENT, int(allowed) // 16))
         self._pace = Bucket(CALLS, asyncio.get_running_loop().time())  # of calls
         self._door: Door | None = None
         self._closed = False
@@ -242,7 +245,7 @@ class Transport:
             if not holding:
                 return  # it is somebody's who is gone already
             now = self._now()
-            most = max(holding, key=lambda connection: connection.splitter.kept(now))
+            most = max(holding, key=lambda connection: connection.kept(now))
             most.abort(Ending("failed", f"evicted: {UNFINISHED}"))
             most.forget()
 
@@ -250,6 +253,10 @@ class Transport:
         """Little does again."""
         self.slow.pop(connection, None)
         self.caught_up(connection)
+
+    def eased_a_little(self, connection: Connection) -> None:
+        """Who sends it here need not wait any more."""
+        self.relieved(connection)
 
     def lagged(self, connection: Connection) -> None:
         """So much waits that who sends it here has to wait."""
@@ -268,6 +275,11 @@ class Transport:
         if connection.other is not None and self.links.get(connection.contact.id) is connection:
             del self.links[connection.contact.id]
             self.down(connection.contact, ending)
+
+    def _see_to_reading(self) -> None:
+        """So much waits to be read over all links that nothing more is asked for, or no longer."""
+        for connection in [*self.links.values(), *self.strangers, *self.closing]:
+            connection.see_to_reading()
 
     def _crowd(self, crowded: bool) -> None:
         """Whether much waits on all links together: then each lags sooner."""
@@ -366,6 +378,7 @@ class Transport:
         if former is not None:
             assert connection.other is not None
             cause: Cause = "closed" if _is_same(former, connection.other) else "failed"
+            self.reading.finish(former)  # it may have broken, and have brought what was not read yet
             former.abort()
             former.ending = Ending(cause, "replaced")
             self._count("replaced")

@@ -79,7 +79,7 @@ class Asking:
         if wanted is None or wanted.asked != timer.asked:
             return []
         late = now - wanted.due
-        self.lateness.fired(late)
+        self.lateness.fired(late, now)
         if late > self.settings.doubt and not wanted.put_off:
             wanted.put_off = True
             return [self._wait(timer.event, wanted, 0.0, now)]
@@ -115,7 +115,7 @@ class Asking:
 
     def _wait(self, event: int, wanted: Wanted, seconds: float, now: float) -> Effect:
         """Ask for it when so many seconds have passed, and more where this node is late."""
-        seconds += self.lateness.seconds()
+        seconds += self.lateness.seconds(now)
         wanted.due = now + seconds
         return SetTimer(seconds, Ask(event, wanted.asked))
 

@@ -11,6 +11,7 @@ OF_MEAN, OF_SPREAD = 1 / 8, 1 / 4  # RFC 6298: how much the latest counts
 SPREADS = 4  # likewise: patience beyond the mean
 HOPS = 4  # ours: how often an event, or a question and its answer, has to wait for somebody who is as late
 MOST_LATE = 10.0  # ours, seconds: that are made up for so
+HALVES = 5.0  # ours, seconds: after which half of it counts, if no timer has told since
 
 
 class Patience:
@@ -41,16 +42,21 @@ class Patience:
 class Lateness:
     """How late one node is of late."""
 
-    __slots__ = ("late",)
+    __slots__ = ("at", "late")
 
     def __init__(self) -> None:
-        self.late = 0.0  # seconds; grows at once, and shrinks slowly
+        self.late = 0.0  # seconds; grows at once, and shrinks slowly: with every timer, and as time goes by
+        self.at = 0.0  # when that was
 
-    def fired(self, late: float) -> None:
+    def fired(self, late: float, now: float) -> None:
         """A timer was so late."""
-        late = max(0.0, late)
-        self.late = late if late > self.late else self.late + OF_MEAN * (late - self.late)
+        late, known = max(0.0, late), self._still(now)
+        self.late, self.at = late if late > known else known + OF_MEAN * (late - known), now
 
-    def seconds(self) -> float:
+    def seconds(self, now: float) -> float:
         """How much longer to wait for anything."""
-        return min(MOST_LATE, HOPS * self.late)
+        return min(MOST_LATE, HOPS * self._still(now))
+
+    def _still(self, now: float) -> float:
+        """What is left of it: a node that stood still once is not late for ever after."""
+        return self.late and self.late * 0.5 ** (max(0.0, now - self.at) / HALVES)

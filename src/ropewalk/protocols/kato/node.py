@@ -139,6 +139,10 @@ class Node:
         """See `contract.Lasting`."""
         return self.events.knows(event)
 
+    def is_beside(self, node: int, topic: int) -> bool:
+        """See `contract.Lasting`."""
+        return node in (self.near(topic) or ())
+
     def forgot_before(self) -> float:
         """See `contract.Lasting`."""
         return self.events.forgot_before

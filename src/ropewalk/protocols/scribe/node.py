@@ -164,6 +164,10 @@ class Node:
         """See `contract.Lasting`."""
         return event in self.events.seen
 
+    def is_beside(self, node: int, topic: int) -> bool:
+        """See `contract.Lasting`: on a tree nobody knows who of those around follows its topic."""
+        return False
+
     def forgot_before(self) -> float:
         """See `contract.Lasting`."""
         return self.events.forgot_before

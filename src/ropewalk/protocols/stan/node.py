@@ -130,6 +130,10 @@ class Node:
         """See `contract.Lasting`."""
         return self.events.knows(event)
 
+    def is_beside(self, node: int, topic: int) -> bool:
+        """See `contract.Lasting`."""
+        return node in (self.neighbours.around(topic) or ())
+
     def forgot_before(self) -> float:
         """See `contract.Lasting`."""
         return self.events.forgot_before if isinstance(self.events, dissemination.Node) else NEVER
@@ -203,6 +207,7 @@ class Node:
     def _receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:
         match message:
             case Push() | Have() | Want() | Spare():
+                self.neighbours.links.heard(sender.id, now)
                 return self.events.receive(sender, message, now)
             case Walk():
                 return self.walks.walk_on(sender, message, now)

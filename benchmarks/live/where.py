@@ -64,7 +64,7 @@ def _show(found: dict[str, dict[str, Any]]) -> None:
     for room in dict.fromkeys(room for each in found.values() for room in each["rooms"]):
         table.add_row(room, *(f"{each['rooms'].get(room, 0.0):.2f}" for each in found.values()))
     table.add_row("all", *(f"{each['microseconds']:.2f}" for each in found.values()))
-    Console(file=sys.stderr).print(table)
+    Console(file=sys.stderr, width=140).print(table)
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ MUTANTS = [
     Mutant(dissemination.Node, "knows", "event in self.seen or event in self.kept", "False", "at most once"),
     Mutant(dissemination.Node, "_pushed", "if not self.knows(event.id):", "if True:", "at most once"),
     Mutant(dissemination.Node, "inject", "self.knows(inject.event.id) or", "", "at most once"),
-    Mutant(dissemination.Node, "_around", "in topics:", "in topics[1:]:", "everybody gets it"),
+    Mutant(dissemination.Node, "_around", "return found", "return {}", "everybody gets it"),
     Mutant(
         dissemination.Node,
         "_asked",

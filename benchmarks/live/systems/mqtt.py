@@ -40,6 +40,7 @@ class Connected:
         self.client = Client(CallbackAPIVersion.VERSION2, protocol=MQTTv311)
         self.client.connect("127.0.0.1", int(place), keepalive=KEEP_ALIVE)
         self.loop, self.socket = asyncio.get_running_loop(), cast("socket.socket", self.client.socket())
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the broker does
         self.loop.add_reader(self.socket, self.client.loop_read)
         self.drained = asyncio.Event()
 

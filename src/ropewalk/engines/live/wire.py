@@ -319,6 +319,12 @@ def _of_all(both: Both) -> Both:
 def _of_each(parts: list[Both]) -> Both:
     if not any(part is not None for part in parts):
         return None
+    if len(parts) == 2 and parts[0] is None and parts[1] is not None:  # noqa: PLR2004  as every offer of an event is, of which one message may have hundreds
+        out, back = parts[1]
+        return (
+            lambda values, numbers: (values[0], out(values[1], numbers)),
+            lambda values, numbers: (values[0], back(values[1], numbers)),
+        )
 
     def changed(values: tuple[Any, ...], numbers: Numbering, way: int) -> tuple[Any, ...]:
         pairs = zip(values, parts, strict=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ropewalk.protocols.contract import Contact, Effect, SetTimer
 from ropewalk.protocols.dissemination.contract import NeighboursOn
 from ropewalk.protocols.dissemination.kept import Kept
-from ropewalk.protocols.dissemination.offers import Offers, offer, told
+from ropewalk.protocols.dissemination.offers import Offers, told
 from ropewalk.protocols.dissemination.settings import MOST_CAUGHT_UP, Settings
 
 NEVER = float("-inf")
@@ -63,19 +63,27 @@ class Greetings:
         """What each is told of; who has been told of enough waits again."""
         stopped = {node: self.stopped.pop(node) for node in greeted if node in self.stopped}
         passed = {node: event for node, event in stopped.items() if event in kept}  # else all up to there is gone
-        near: dict[int, dict[int, Contact]] = {}
-        offers: Offers = {}
+        shared: dict[
+            tuple[int, ...], dict[int, tuple[int, ...]]
+        ] = {}  # with whom, found once for all events on the same topics
+        offers: Offers = {node: (contact, []) for node, contact in greeted.items()}
         for event, each in kept.items():
-            topics = each.event.topics
-            near.update((topic, self.neighbours(topic) or {}) for topic in topics if topic not in near)
-            for node, contact in list(greeted.items()) if event not in besides else ():
-                if node in passed:
+            topics, shown = each.event.topics, each.shown
+            if topics not in shared:
+                shared[topics] = self._shared(topics, offers)
+            for node, on in shared[topics].items() if event not in besides else ():
+                if node in shown or node in passed or node in self.stopped:
                     continue
-                shared = [topic for topic in topics if node in near[topic]]
-                if shared and node not in each.shown:
-                    offer(offers, event, {node: (contact, shared)})
-                    if len(offers[node][1]) == MOST_CAUGHT_UP:
-                        self.waiting[node], self.stopped[node] = greeted.pop(node), event
-            for node in [node for node, last in passed.items() if last == event]:
-                del passed[node]
+                offered = offers[node][1]
+                offered.append((event, on))
+                if len(offered) == MOST_CAUGHT_UP:
+                    self.waiting[node], self.stopped[node] = greeted[node], event
+            if passed:
+                passed = {node: last for node, last in passed.items() if last != event}
         return offers
+
+    def _shared(self, topics: tuple[int, ...], nodes: Iterable[int]) -> dict[int, tuple[int, ...]]:
+        """Who of some is a neighbour on any of these, and on which."""
+        near = [(topic, self.neighbours(topic) or {}) for topic in topics]
+        found = {node: tuple([topic for topic, around in near if node in around]) for node in nodes}
+        return {node: on for node, on in found.items() if on}

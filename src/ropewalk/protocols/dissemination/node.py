@@ -323,15 +323,20 @@ class Node:
     def _offered(self, sender: Contact, have: Have, now: float) -> list[Effect]:
         effects: list[Effect] = []
         known: list[int] = []
+        near: dict[tuple[int, ...], bool] = {}  # found once for all events on the same topics
         for event, topics in have.offers[:MOST_IDS]:
             kept = self.kept.get(event)
             if kept is None and event not in self.seen:
                 effects += self.asking.advertised(sender, event, topics, now, alone=have.alone)
             elif kept is None:  # it was here, or is not wanted
                 known += [event] if self._is_near(sender, topics) else []
-            elif self._is_near(sender, kept.event.topics):
-                known.append(event)  # strangers are not told what is here: it tells what is followed
-                effects += showed(kept, sender)
+            else:
+                on = kept.event.topics
+                if on not in near:
+                    near[on] = self._is_near(sender, on)
+                if near[on]:
+                    known.append(event)  # strangers are not told what is here: it tells what is followed
+                    effects += showed(kept, sender)
         if known and have.answer:
             effects.append(Send(sender, Spare(tuple(known), ())))
         return asked_together(effects)

@@ -97,6 +97,14 @@ def test_nodes_that_show_nothing_have_reached_nothing(bench: Any) -> None:
     for reached in (fan.targets(found), network.targets({"networks": {"ropewalk": {"failed": "it ended with 1"}}})):
         assert not targets.holds({"part": reached})
     assert fan.targets({"bare": found["bare"]}) == {}  # nobody asked for nodes
+    whole = {"connections_mean": 25.0, "reach_after_crash": 0.99, "reach_after_hard_crash": 0.9}
+    for ours, ratio in (
+        (whole | {"connections_mean": 20.0}, 1.25),
+        (whole | {"reach_after_crash": 0.98}, 0.0),
+        ({}, 0.0),
+    ):
+        assert network._fewer(ours, whole) == ratio
+    assert network._fewer(whole, {"failed": "it ended with 1"}) is None
     assert targets.holds({"part": {"what": 1.0}})
 
 

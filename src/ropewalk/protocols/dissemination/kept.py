@@ -17,6 +17,7 @@ class Kept:
     hops: int
     at: float  # when it was published, as far as is known
     pushed: bool  # it came by itself, over an eager link
+    on_tree: bool  # it did, or was offered along a tree where another of its topics leads: others on it get it likewise
     via: int | None  # who brought it; None: nobody, it was published or let in here
     topics: tuple[int, ...]  # on which it came
     shown: dict[int, None]  # who has shown that it has it

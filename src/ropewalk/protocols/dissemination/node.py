@@ -268,6 +268,7 @@ class Node:
             hops=push.hops,
             at=now - push.age,
             pushed=not push.asked,
+            on_tree=not push.asked or (wanted is not None and wanted.alone and self.trees.stand(push.topics)),
             via=None if sender is None else sender.id,
             topics=push.topics,
             shown=shown,
@@ -303,7 +304,7 @@ class Node:
     # What can be had, and from whom
 
     def _advertise(self) -> list[Effect]:
-        """Tell neighbours what came. All, if it had to be asked for: then others may miss it, too. Else some, by chance."""
+        """Tell neighbours what came. All, if no tree brought it: then others may miss it, too. Else some, by chance."""
         offers: Offers = {}
         only_here: Offers = {}  # nobody else has it: it comes from here, or not at all
         around = _ByTopics(self._around)
@@ -313,7 +314,7 @@ class Node:
             others = [node for node in near if node not in kept.shown and node not in kept.sent]
             if not others:
                 continue
-            if kept.pushed and (kept.shown or kept.sent):  # there is a tree
+            if kept.on_tree and (kept.shown or kept.sent):
                 others = nsmallest(self.settings.lazy, others, key=lambda node: weight(event, node))
             somewhere = kept.shown or kept.sent
             offer(offers if somewhere else only_here, event, {node: near[node] for node in others})

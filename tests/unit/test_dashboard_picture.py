@@ -1,6 +1,7 @@
 """The state of a network from rows, and what is told of it."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -242,6 +243,20 @@ def test_points_get_further_apart_and_never_many() -> None:
         picture.advance(now)
     assert MOST_POINTS / 4 < len(picture.series.points) <= MOST_POINTS
     assert picture.series.step > 1
+
+
+def test_no_event_is_lost_from_the_chart_when_points_get_further_apart() -> None:
+    picture, bursts = picture_of(came(1)), (0, 0, 3, 7, 0, 0, 0, 1)
+    for second in range(5 * MOST_POINTS):
+        picture.advance(1.0 + second)
+        for event in range(bursts[second % 8]):
+            picture.take(said("publications", event=event, publisher=1, topics=[NEWS], size=1, at=1.5 + second))
+    points = picture.since(0)["points"]
+    assert picture.series.step == 8
+    apart = [later - at for (at, _), (later, _) in pairwise(points)]
+    shown = sum(values[-2] * width for (_, values), width in zip(points[1:], apart, strict=True))
+    counted = sum(bursts[second % 8] for second in range(int(points[-1][0] - 1.0)))
+    assert shown == counted
 
 
 def test_lines_that_are_no_rows_are_none() -> None:

@@ -321,7 +321,7 @@ class Picture:
         means.append(round(sum(len(node.links) for node in there) / count, 2))
         travels, before = self.travels, self._counted
         self._counted = (travels.published, travels.delivered)
-        rates = [round((new - old) / self.series.step, 2) for new, old in zip(self._counted, before, strict=True)]
+        rates = [(new - old) / self.series.step for new, old in zip(self._counted, before, strict=True)]
         return [len(there), down, *means, *rates]
 
     # What goes out

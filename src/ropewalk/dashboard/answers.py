@@ -84,21 +84,21 @@ def events(picture: Picture, page: int) -> dict[str, Any]:
     return _paged([_in_short(picture, travel) for travel in _of_page(found, page)], len(found), page)
 
 
-def event(picture: Picture, id_: int, page: int) -> dict[str, Any] | None:
-    """One of them, with who got it, from whom, after how long; hop by hop, since clocks of nodes differ."""
+def event(picture: Picture, id_: int, page: int | None) -> dict[str, Any] | None:
+    """One of them, with who got it, from whom, after how long; hop by hop, since clocks of nodes differ. Without a page it is all of it."""
     travel = picture.travels.find(id_)
     if travel is None:
         return None
     steps = sorted(travel.steps.values(), key=lambda step: (step.hops, step.at, step.node))
     begun = travel.begun
-    first = page * MOST_SHOWN
+    first, most = (0, len(steps)) if page is None else (page * MOST_SHOWN, MOST_SHOWN)
     return _in_short(picture, travel) | {
         "steps": [
             [_hex(step.node), _hex(step.source), step.hops, max(0.0, round(1000 * (step.at - begun), 2))]
-            for step in steps[first : first + MOST_SHOWN]
+            for step in steps[first : first + most]
         ],
         "of": len(steps),
-        "page": page,
+        "page": page or 0,
         "beyond": travel.beyond,
     }
 

@@ -95,7 +95,8 @@ class Dashboard:
     async def event(self, request: Request) -> Response:
         """One."""
         id_ = answers.id_of(request.path_params["id"])
-        return _found(None if id_ is None else answers.event(self.feed.picture, id_, _page(request)))
+        page = None if request.query_params.get("page") == "all" else _page(request)
+        return _found(None if id_ is None else answers.event(self.feed.picture, id_, page))
 
     async def stream(self, request: Request) -> Response:
         """What changes, from all of it on. What a browser has not taken yet is never piled up: it is told later, as one difference."""

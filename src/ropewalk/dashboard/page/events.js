@@ -4,13 +4,13 @@ import { fill, pager } from "./lists.js";
 import { $, ask, clock, later, latest, make, many, ms, see, short, topicCalled } from "./words.js";
 
 const MOST = 30; // of the list
-const AT_ONCE = 500; // deliveries on a page, as the server has them
+const AT_ONCE = 500; // deliveries on a page of the table; the map has all of them
 
 export class Events {
   constructor(network, map, topics, openNode, say) {
-    Object.assign(this, { network, map, topics, openNode, say, followed: undefined, known: undefined, fresh: false, page: 0, turn: latest() });
+    Object.assign(this, { network, map, topics, openNode, say, followed: undefined, known: undefined, fresh: false, page: 0, turn: latest(), asking: false });
     this.refresh = later(400, () => this.show());
-    this.again = later(500, () => this.load(false));
+    this.again = later(500, () => this.asking || this.load(false));
     $("events-topic").addEventListener("change", () => this.show());
     $("event-close").addEventListener("click", () => this.close());
     $("event-again").addEventListener("click", () => this.load(true));
@@ -25,8 +25,13 @@ export class Events {
     const last = [...this.network.events.values()].filter((event) => !topic || event.topics.some(({ id }) => id === topic)).sort((a, b) => b.at - a.at).slice(0, MOST);
     $("events-none").hidden = last.length > 0;
     fill($("events"), last.map((event) => this.inShort(event)));
+    this.keepUp();
+  }
+
+  keepUp() {
+    // ask again for one that has grown, but never before what was asked for has come
     const now = this.network.events.get(this.followed);
-    if (now && now.got !== this.known?.delivered) this.again();
+    if (now && !this.asking && now.got !== this.known?.delivered) this.again();
   }
 
   inShort(event) {
@@ -74,8 +79,11 @@ export class Events {
   async load(again) {
     const id = this.followed, current = this.turn();
     if (id === undefined) return;
-    const event = await ask(`/api/events/${id}?page=${this.page}`).catch(() => undefined);
-    if (event === undefined || id !== this.followed || !current()) return;
+    this.asking = true;
+    const event = await ask(`/api/events/${id}?page=all`).catch(() => undefined);
+    if (!current()) return;
+    this.asking = false;
+    if (event === undefined || id !== this.followed) return;
     if (event === null) {
       this.empty("No node has told of it yet, or any more.");
       return;
@@ -86,19 +94,30 @@ export class Events {
     if (this.fresh || again) see($("map"));
     this.fresh = false;
     this.tell(event);
-    if (this.page === 0) this.map.follow(event, again || first);
+    this.map.follow(event, again || first);
     this.light();
+    this.keepUp();
   }
 
   tell(event) {
     $("event-about").textContent =
       `On ${event.topics.map(topicCalled).join(", ") || "topics unknown"}, published by ${this.network.called(event.publisher)} at ${clock(event.at)}, ${many(event.size, "byte")}. ` +
       `${event.delivered}${event.expected ? ` of ${event.expected}` : ""} ${event.delivered === 1 && !event.expected ? "delivery" : "deliveries"}.`;
-    fill($("event-steps"), event.steps.map(([node, source, hops, took]) =>
+    this.list(event.steps);
+  }
+
+  list(steps) {
+    const pages = Math.max(1, Math.ceil(steps.length / AT_ONCE));
+    this.page = Math.min(this.page, pages - 1);
+    fill($("event-steps"), steps.slice(this.page * AT_ONCE, (this.page + 1) * AT_ONCE).map(([node, source, hops, took]) =>
       make("tr", { "data-key": node },
         make("td", {}, this.nodeButton(node)), make("td", {}, source === null ? "–" : this.nodeButton(source)),
         make("td", { class: "number" }, hops), make("td", { class: "number" }, ms(took)))));
-    pager($("event-pager"), { page: event.page, pages: Math.ceil(event.of / AT_ONCE) }, (page) => { this.page = page; this.load(false); });
+    pager($("event-pager"), { page: this.page, pages }, (page) => {
+      this.page = page;
+      this.list(steps);
+      this.light();
+    });
   }
 
   nodeButton(id) {
@@ -106,7 +125,7 @@ export class Events {
   }
 
   light() {
-    const shown = this.page === 0 ? (this.map.travel?.shown ?? 0) : Infinity;
+    const shown = (this.map.travel?.shown ?? 0) - this.page * AT_ONCE;
     [...$("event-steps").rows].forEach((row, at) => row.classList.toggle("lit", at < shown));
   }
 }

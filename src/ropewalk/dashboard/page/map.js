@@ -156,15 +156,15 @@ export class Map2D extends EventTarget {
     pen.strokeStyle = colour("event");
     pen.lineWidth = this.crowd() < 0.7 ? 1.8 : 2.6;
     const { ids } = this.network;
+    pen.beginPath(); // one for all: there may be thousands
     for (const step of this.travel.steps.slice(0, this.travel.shown)) {
       const from = step.source === null ? undefined : this.at(ids.get(step.source)), to = this.at(ids.get(step.node));
       if (!from || !to) continue;
       const share = this.travel.over ? 1 : Math.min(1, Math.max(0, (this.travel.elapsed - step.begins) / GROW));
-      pen.beginPath();
       pen.moveTo(from[0], from[1]);
       pen.lineTo(from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share);
-      pen.stroke();
     }
+    pen.stroke();
   }
 
   crowd() {

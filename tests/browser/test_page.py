@@ -222,6 +222,18 @@ def test_nothing_is_cut_off(browser: Browser, town: Written, width: int, height:
         looking.close()
 
 
+# Answers to what is told a replay wait until somebody lets them go, in whatever order.
+LATE = """() => {
+  const real = window.fetch;
+  window.late = [];
+  window.fetch = async (path, about) => {
+    const answer = await real(path, about);
+    if (path === "/api/replay" && window.late.length < 2) await new Promise((done) => window.late.push(done));
+    return answer;
+  };
+}"""
+
+
 def test_a_replay_is_paused_moved_and_sped_up(browser: Browser, tmp_path: Path) -> None:
     town = Written(tmp_path / "rec", 3)
     begun = 1_700_000_000.0
@@ -244,6 +256,13 @@ def test_a_replay_is_paused_moved_and_sped_up(browser: Browser, tmp_path: Path) 
         slider.evaluate("(slider) => { slider.value = 200; slider.dispatchEvent(new Event('input')); }")
         expect(page.locator("#total-up")).to_have_text("2")
         expect(page.locator("#replay-time")).to_have_text("0:12 / 1:00")
+        looking.js(LATE)
+        for turn, at in enumerate((900, 400), 1):
+            slider.evaluate("(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')); }", str(at))
+            looking.until(f"window.late.length === {turn}")
+        looking.js("() => { for (const done of window.late.reverse()) done(); }")
+        looking.js("new Promise((done) => setTimeout(done))")  # whatever waited for them has had its turn
+        assert slider.input_value() == "400"  # what is answered last is of what was wanted before
         page.locator("#replay-speed").select_option("100")
         page.locator("#replay-play").click()
         expect(page.locator("#replay-play")).to_have_text("Again")

@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from itertools import islice
 from math import hypot
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.dashboard import watching
+from ropewalk.dashboard import replay, watching
 from ropewalk.dashboard.feed import Feed, Live, Replayed
 from ropewalk.dashboard.judging import GRACE, SILENT
 from ropewalk.dashboard.layout import SIZE, first_place, places
@@ -129,6 +130,20 @@ def test_a_moment_looks_the_same_however_it_was_got_to(recording: Recording, sha
     assert shown(once) == shown(in_steps) == shown(back)
 
 
+def test_a_moment_looks_the_same_however_often_somebody_wanted_to_be_elsewhere_on_the_way(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "LOT", 7)
+    once, hither = Player(recording), Player(recording)
+    moment = (recording.begin + recording.end) / 2
+    once.seek(moment)
+    for turn in range(60):
+        for _ in islice(hither.seeking(recording.end if turn % 3 else recording.begin), turn):
+            pass
+        hither.seek(moment)
+        assert (hither.at, shown(hither)) == (moment, shown(once))
+
+
 @asynccontextmanager
 async def running(feed: Feed) -> AsyncIterator[None]:
     looking = asyncio.create_task(feed.run())
@@ -220,6 +235,34 @@ def test_who_reads_while_a_recording_is_played_reads_something_whole_and_is_not_
     assert threads == {threading.get_ident()}
     assert forwards > 2500  # rows in lots, and then hardly more than a second of silence at a time
     assert backwards > 1400 // LOT
+
+
+def test_who_wants_to_be_elsewhere_does_not_wait_until_it_has_come_where_it_was_sent_before(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("".join(line(100.0 + at) for at in range(5000)))
+    player = Player(Recording(tmp_path))
+    begin, end = player.recording.begin, player.recording.end
+
+    async def sent(*moments: float) -> list[float]:
+        """Where it was when each had an answer."""
+        source, were = Replayed(player), []
+
+        async def go(at: float) -> None:
+            await source.told_to({"at": at})
+            were.append(player.at)
+
+        going = []
+        for at in moments:
+            going.append(asyncio.create_task(go(at)))
+            for _ in range(5):
+                await asyncio.sleep(0)
+        await asyncio.gather(*going)
+        return were
+
+    there = asyncio.run(sent(end, begin + 9, end - 1, begin + 5))
+    assert there[-1] == begin + 5
+    assert max(there) < begin + 1000
+    player.seek(end)
+    assert asyncio.run(sent(begin + 4000, begin + 3000, begin + 2000)) == [end, end, begin + 2000]
 
 
 class Looked:

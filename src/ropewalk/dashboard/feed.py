@@ -85,6 +85,7 @@ class Replayed:
         self.player = player
         self._stepped = time.monotonic()
         self._lock = asyncio.Lock()
+        self._waiting = 0  # who wants to be somewhere else
 
     @property
     def picture(self) -> Picture:
@@ -96,22 +97,43 @@ class Replayed:
         async with self._lock:
             now = time.monotonic()
             passed, self._stepped = now - self._stepped, now
-            await _play(self.player.stepping(min(passed, 4 * TICK)))
+            await self._play(self.player.stepping(min(passed, 4 * TICK)))
 
     async def told_to(self, said: dict[str, Any]) -> None:
         """Pause, go on, faster, slower, from there."""
-        async with self._lock:
-            if isinstance(said.get("paused"), bool):
-                self.player.paused = said["paused"]
-            speed, at = said.get("speed"), said.get("at")
-            if speed is not None:
-                if not _is_number(speed) or not SLOWEST <= speed <= FASTEST:
-                    raise UsageError(f"speed is {speed!r}, but must be from {SLOWEST:g} to {FASTEST:g}.")
-                self.player.speed = float(speed)
-            if at is not None:
-                if not _is_number(at):
-                    raise UsageError(f"at is {at!r}, but must be a time of the recording.")
-                await _play(self.player.seeking(float(at)))
+        speed, at = said.get("speed"), said.get("at")
+        if speed is not None and (not _is_number(speed) or not SLOWEST <= speed <= FASTEST):
+            raise UsageError(f"speed is {speed!r}, but must be from {SLOWEST:g} to {FASTEST:g}.")
+        if at is not None and not _is_number(at):
+            raise UsageError(f"at is {at!r}, but must be a time of the recording.")
+        if isinstance(said.get("paused"), bool):
+            self.player.paused = said["paused"]
+        if speed is not None:
+            self.player.speed = float(speed)
+        if at is not None:
+            await self._seek(float(at))
+
+    async def _seek(self, at: float) -> None:
+        """Go there: of several who are told so, the last one; the others need not arrive."""
+        self._waiting += 1
+        try:
+            await self._lock.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            await self._play(self.player.seeking(at))
+        finally:
+            self._lock.release()
+
+    async def _play(self, lots: Iterator[None]) -> None:
+        """In the loop, where everybody reads, so that nobody reads while something changes; others have their turn between lots.
+
+        It ends where somebody wants to be somewhere else: who drags a slider through a long recording would wait for every place on the way.
+        """
+        for _ in lots:
+            await asyncio.sleep(0)
+            if self._waiting:
+                return
 
     def told(self) -> dict[str, Any]:
         """See `Source`."""
@@ -168,12 +190,6 @@ class Feed:
         found = await asyncio.to_thread(places, there, weights, before)
         found = before | {node: _kept(before.get(node), place) for node, place in found.items()}
         picture.put({node: place for node, place in found.items() if node in picture.nodes})
-
-
-async def _play(lots: Iterator[None]) -> None:
-    """In the loop, where everybody reads, so that nobody reads while something changes; others have their turn between lots."""
-    for _ in lots:
-        await asyncio.sleep(0)
 
 
 def _kept(before: Place | None, now: Place) -> Place:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -11,6 +12,7 @@ from math import hypot
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,6 +50,12 @@ def test_files_are_read_on_as_they_grow_and_new_ones_are_found(tmp_path: Path) -
     b.write_text(line(2, node=2))
     assert [(row.at, name) for row, name in read(watch)] == [(2, "b"), (3, "a")]
     assert (times(watch), watch.unreadable) == ([], 1)
+
+
+def test_a_file_whose_name_is_no_text_is_shown_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.jsonl")).write_text(line(1, table="nodes", up=True))
+    player = Player(Recording(tmp_path))
+    assert b"caf\xef\xbf\xbd" in msgspec.json.encode(player.picture.since(0))
 
 
 def test_a_file_that_is_replaced_is_read_from_its_beginning(tmp_path: Path) -> None:

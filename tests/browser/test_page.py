@@ -1,5 +1,6 @@
 """The page in a real browser, with telemetry that is made up."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,6 +87,25 @@ def test_an_event_is_followed_hop_by_hop(looking: Looking, town: Written) -> Non
     expect(page.locator("#event-steps tr.lit")).to_have_count(5)
     town.say(8, "deliveries", event=900, hops=4, **{"from": town.ids[7]})
     expect(rows).to_have_count(6)
+
+
+def test_an_event_that_nobody_got_is_marked_unless_it_is_not_known_who_wants_it(
+    looking: Looking, town: Written
+) -> None:
+    def publish(event: int) -> None:
+        about = {"publisher": town.ids[3], "topics": [12], "size": 5}
+        town.say(3, "publications", event=event, at=time.time() - 9, **about)
+
+    publish(900)
+    looking.until("ropewalk.network.events.size === 1")
+    town.say(5, "subscriptions", topic=12, follows=True, filters=[{"price": 3}])
+    looking.until("[...ropewalk.network.nodes.values()].some(({name, follows}) => name === 'n5' && follows === 2)")
+    publish(901)
+    events = looking.page.locator("#events li")
+    expect(events).to_have_count(2)
+    assert events.nth(0).locator("span").inner_text() == "0 deliveries"
+    marked = looking.js("[...document.querySelectorAll('#events .bad')].map((each) => each.textContent)")
+    assert marked == ["0 of 3"]
 
 
 def test_names_are_shown_as_text_whatever_they_are(browser: Browser, tmp_path: Path) -> None:

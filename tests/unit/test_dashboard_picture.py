@@ -1,6 +1,7 @@
 """The state of a network from rows, and what is told of it."""
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -196,6 +197,27 @@ def test_an_event_is_told_hop_by_hop() -> None:
     assert event is not None
     assert event["steps"] == [[f"{2:016x}", f"{1:016x}", 1, 2.0], [f"{3:016x}", f"{2:016x}", 2, 4.0]]
     assert (event["publisher"], event["expected"], event["delivered"]) == (f"{1:016x}", 1, 2)
+
+
+def test_how_many_want_an_event_is_not_said_where_one_of_them_wants_only_some() -> None:
+    def expected(*more: Any, topics: Sequence[int] = (NEWS,)) -> int:
+        publication = said("publications", event=5, publisher=1, topics=topics, size=3, at=9.0)
+        travel = picture_of(*two_linked(), came(3), *more, publication).travels.find(5)
+        assert travel is not None
+        return travel.expected
+
+    follows = {"table": "subscriptions", "topic": NEWS, "follows": True}
+    some = said(**follows, node=3, at=3.0, filters=[{"conditions": [["price", ">", 3]]}])
+    assert expected(said(**follows, node=3, at=3.0)) == 2
+    assert expected(some) == 0
+    assert expected(some, said(**follows, node=3, at=4.0)) == 2  # all of them, by now
+    assert expected(some, said(**(follows | {"follows": False}), node=3, at=4.0)) == 1
+    assert expected(said(**follows, node=1, at=3.0, filters=[{}])) == 1  # who publishes is not counted anyway
+    other = said("subscriptions", topic=NEWS + 1, follows=True, node=3, at=3.0)
+    assert expected(some, other, topics=(NEWS, NEWS + 1)) == expected(some, other, topics=(NEWS + 1, NEWS)) == 2
+    lost = said("endings", node=1, neighbour=3, at=5.0, cause="failed", why="reset")
+    assert expected(some, lost, said("linked", node=1, at=8.0, up=[], down=[])) == 1
+    assert expected(some, lost, said("linked", node=1, at=8.0), said("linked", node=3, at=8.5)) == 0
 
 
 def test_nobody_gets_an_event_before_who_sends_it_on_or_before_it_is_published_whatever_clocks_say() -> None:

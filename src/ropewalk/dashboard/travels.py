@@ -30,7 +30,9 @@ class Travel:
     publisher: int | None = None
     topics: tuple[int, ...] = ()
     size: int = 0
-    expected: int = 0  # who followed one of its topics then, but the publisher
+    expected: int = (
+        0  # who followed one of its topics then, but the publisher; 0 also if one of them wants only some events
+    )
     steps: dict[int, Step] = field(default_factory=dict)  # by node
     beyond: int = 0  # deliveries that are not kept
 

@@ -39,9 +39,9 @@ export class Events {
     return make("li", { "data-key": event.id },
       make("button", { type: "button", "aria-pressed": event.id === this.followed, onclick: () => this.follow(event.id) },
         make("b", {}, event.topics.map(topicCalled).join(", ") || "topics unknown"),
-        make("span", { class: "right" }, event.expected ? `${event.got} of ${event.expected}` : many(event.got, "delivery", "deliveries")),
+        make("span", { class: `right${missing ? " bad" : ""}` }, event.expected ? `${event.got} of ${event.expected}` : many(event.got, "delivery", "deliveries")),
         make("small", {}, `${clock(event.at)} by ${this.network.called(event.publisher)}`),
-        make("small", { class: `right${missing ? " bad" : ""}` }, event.got ? `${many(event.hops, "hop")}, ${ms(event.took)} ms` : "")));
+        make("small", { class: "right" }, event.got ? `${many(event.hops, "hop")}, ${ms(event.took)} ms` : "")));
   }
 
   follow(id) {

@@ -169,6 +169,27 @@ def test_who_pans_with_a_node_chosen_stays_where_they_are(looking: Looking) -> N
     expect(page.locator("#node-title")).to_have_text("Node n5")
 
 
+def test_the_map_says_what_the_chosen_node_is_by_now_but_not_while_an_event_travels(
+    looking: Looking, town: Written
+) -> None:
+    said = looking.page.locator("#map-said")
+    looking.js("ropewalk.map.choose(ropewalk.network.nodes.get(3).id)")
+    expect(said).to_contain_text("node n3, up: 1 topic,")
+    town.follow(3, 12)
+    expect(said).to_contain_text("node n3, up: 2 topics")
+    town.event(900, 11, [(0, 1), (1, 2)])
+    looking.page.locator("#events button").click()
+    looking.until("ropewalk.map.travel?.shown === 2")
+    looking.js("() => { ropewalk.map.travel.whole = Infinity; }")  # so it goes on and on
+    words = said.inner_text()
+    assert words.startswith("hop 2")
+    town.say(3, "nodes", up=False)
+    looking.until("ropewalk.network.nodes.get(3).state === 'left'")
+    expect(said).to_have_text(words)
+    looking.js("() => { ropewalk.map.travel.whole = 0; }")
+    expect(said).to_contain_text("node n3, left")
+
+
 def test_an_answer_that_comes_too_late_is_not_shown(looking: Looking) -> None:
     page = looking.page
     looking.js(

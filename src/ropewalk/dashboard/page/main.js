@@ -31,9 +31,10 @@ const news = later(1000, () => {
 function say(words) {
   // of the event that is under way; else of the node that is chosen
   const node = network.byId(map.selected);
-  const about = node ? `node ${called(node)}, ${node.state}: ${node.follows} topics, LVS ${node.lvs}, PVS ${node.pvs}, ${node.connections} connections` : "";
+  const about = node ? `node ${called(node)}, ${node.state}: ${many(node.follows, "topic")}, LVS ${node.lvs}, PVS ${node.pvs}, ${many(node.connections, "connection")}` : "";
   $("map-open").hidden = !node;
-  $("map-said").textContent = words || about;
+  const said = words || about;
+  if ($("map-said").textContent !== said) $("map-said").textContent = said; // it is read out
 }
 
 function title() {
@@ -56,6 +57,8 @@ network.addEventListener("change", ({ detail }) => {
   $("map-empty").hidden = network.nodes.size > 0;
   if (detail.nodes_gone && map.selected !== undefined && !network.byId(map.selected)) map.choose(undefined); // after a break it may only not be back yet
   if (detail.whole) events.renew();
+  const chosen = network.ids.get(map.selected), underWay = map.travel && !map.travel.over;
+  if (!underWay && (detail.whole || detail.nodes?.some(([number]) => number === chosen))) say(""); // it may be another story now
   showPublishing(about);
   showReplay(about);
   title();

@@ -116,6 +116,27 @@ def test_focus_stays_where_it_was_while_lists_change(browser: Browser, tmp_path:
         looking.close()
 
 
+def test_a_list_that_shrinks_does_not_leave_its_reader_on_a_page_that_there_is_no_longer(
+    browser: Browser, tmp_path: Path
+) -> None:
+    town = Written(tmp_path / "live", 2)
+    for topic in range(60):
+        town.follow(topic % 20 > 0, 100 + topic, f"topic-{topic}")
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        page, rows = looking.page, looking.page.locator("#topics li")
+        expect(rows).to_have_count(51)
+        page.locator("#topics-pager [data-key=after]").click()
+        expect(rows).to_have_count(11)
+        town.say(1, "nodes", up=False)
+        looking.until("ropewalk.network.totals.topics === 3")
+        looking.js("ropewalk.topics.load()")  # as it does every three seconds
+        expect(rows).to_have_count(4)
+        expect(page.locator("#topics-pager button")).to_have_count(0)
+        assert looking.js("ropewalk.topics.page") == 0
+        looking.close()
+
+
 def test_who_had_focus_and_is_gone_leaves_it_to_a_neighbour(looking: Looking, town: Written) -> None:
     page = looking.page
     for event in range(30):

@@ -249,6 +249,20 @@ def test_events_have_the_names_of_their_topics_also_if_these_become_known_later(
     assert page.parts["events"][f"{5:016x}",][2][1] == [f"{NEWS + 1:016x}", "sport"]
 
 
+def test_who_asks_for_a_page_that_there_is_no_longer_gets_the_last_one() -> None:
+    picture = picture_of(*(came(node) for node in range(1, answers.PAGE + 2)))
+    for page, there, entries in ((0, 0, answers.PAGE), (1, 1, 1), (7, 1, 1)):
+        told = answers.nodes(picture, "", page)
+        assert (told["page"], told["pages"], len(told["entries"])) == (there, 2, entries)
+    assert (told := answers.topics(picture, "", 3)) == {"entries": [], "of": 0, "page": 0, "pages": 1}, told
+    for node in range(1, answers.MOST_SHOWN + 2):
+        picture.take(said("deliveries", event=5, node=node, hops=1, at=10.0))
+    for asked, there, steps in ((0, 0, answers.MOST_SHOWN), (9, 1, 1), (None, 0, answers.MOST_SHOWN + 1)):
+        event = answers.event(picture, 5, asked)
+        assert event is not None
+        assert (event["page"], len(event["steps"])) == (there, steps)
+
+
 def test_only_the_last_events_are_kept_and_late_deliveries_do_not_bring_others_back() -> None:
     picture = picture_of(came(1))
     for event in range(MOST_EVENTS + 50):

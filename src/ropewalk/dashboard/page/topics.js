@@ -25,6 +25,7 @@ export class Topics extends EventTarget {
     const list = await ask(`/api/topics?page=${this.page}&find=${encodeURIComponent($("topics-find").value)}`).catch(() => undefined);
     if (!list || !current()) return;
     this.entries = list.entries;
+    this.page = list.page; // perhaps there are no longer as many
     $("topics-title").textContent = `Topics (${list.of})`;
     pager($("topics-pager"), list, (page) => { this.page = page; this.load(); });
     if (this.chosen) this.chosen = this.entries.find((topic) => topic.id === this.chosen.id) ?? this.chosen;

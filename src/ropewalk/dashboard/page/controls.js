@@ -50,18 +50,19 @@ export function publishing(published) {
     event.preventDefault();
     const topics = $("publish-topics").value.split(",").map((name) => name.trim()).filter(Boolean);
     const button = $("publish").querySelector("button");
-    button.disabled = true;
+    if (button.ariaDisabled === "true") return;
+    button.ariaDisabled = "true"; // not `disabled`: what has focus would lose it
     said.className = "hint";
     said.textContent = "on its way …";
     try {
       const { event: id } = await tell("/api/publish", { topics, text: $("publish-text").value });
-      said.textContent = `published: event ${id.slice(0, 6)}. It is followed on the map.`;
+      said.textContent = "";
       published(id);
     } catch (error) {
       said.className = "hint bad";
       said.textContent = error.message;
     } finally {
-      button.disabled = false;
+      button.ariaDisabled = "false";
     }
   });
   return (about) => {

@@ -8,7 +8,7 @@ import { Nodes } from "./nodes.js";
 import { Network } from "./stream.js";
 import { fill } from "./lists.js";
 import { Topics } from "./topics.js";
-import { $, called, clock, later, make, many, number, see, topicCalled } from "./words.js";
+import { $, called, clock, later, make, many, number, see, short, topicCalled } from "./words.js";
 
 const network = new Network();
 const map = new Map2D($("map"), network);
@@ -18,7 +18,13 @@ const charts = later(900, () => overall(network, $));
 const open = tabs((tab) => { if (tab === "tab-node") { nodes.list(); nodes.load(); } });
 const openNode = (id) => { map.choose(id); open("tab-node"); };
 const events = new Events(network, map, topics, openNode, say);
-const showPublishing = publishing((id) => { open("tab-events"); events.follow(id); });
+const showPublishing = publishing((id) => {
+  const held = $("panel-publish").contains(document.activeElement);
+  open("tab-events");
+  if (held) $("tab-events").focus({ preventScroll: true }); // what had it is out of sight
+  $("published").textContent = `Published: event ${short(id)}. It is followed on the map.`;
+  events.follow(id);
+});
 const showReplay = replaying();
 themes(() => { map.changed(true); overall(network, $); nodes.draw(); });
 

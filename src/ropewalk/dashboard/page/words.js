@@ -34,7 +34,8 @@ export async function ask(path) {
 
 export async function tell(path, what) {
   const headers = { "Content-Type": "application/json", "X-Ropewalk": "1" };
-  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(what) });
+  const about = { method: "POST", headers, body: JSON.stringify(what), signal: AbortSignal.timeout(PATIENCE) };
+  const answer = await fetch(path, about).catch((error) => { throw new Error(error.name === "TimeoutError" ? `no answer for ${PATIENCE / 1000} seconds; it may be done all the same` : "the server is not to be reached"); });
   const said = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Error(said.error || `the server answers ${answer.status}`);
   return said;

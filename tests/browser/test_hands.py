@@ -211,6 +211,33 @@ def test_the_map_says_what_the_chosen_node_is_by_now_but_not_while_an_event_trav
     expect(said).to_contain_text("node n3, left")
 
 
+def test_the_wheel_zooms_as_far_as_it_is_turned_and_only_forwards_and_backwards(looking: Looking) -> None:
+    page = looking.page
+    box = page.locator("#map").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 200, box["y"] + 200)
+
+    def zoomed(x: float, y: float, times: int = 1) -> float:
+        looking.js("() => { ropewalk.map.all(); window.turns = 0; }")
+        for _ in range(times):
+            page.mouse.wheel(x, y)
+        looking.until(f"window.turns === {times}")
+        found: float = looking.js("ropewalk.map.zoom")
+        return found
+
+    looking.js("() => { ropewalk.map.canvas.addEventListener('wheel', () => { window.turns += 1; }); }")
+    assert zoomed(80, 0) == 1
+    notch = zoomed(0, -100)
+    assert 1.1 < notch < 1.2
+    assert zoomed(0, -5, times=20) == pytest.approx(notch)  # a touchpad says the same in many small steps
+    assert zoomed(0, 100) == pytest.approx(1 / notch)
+    assert notch < zoomed(0, -100_000) < 1.5
+    lines = looking.js(
+        "() => { const { map } = ropewalk; map.all(); map.canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: -6, deltaMode: 1 })); return map.zoom; }"
+    )
+    assert 1.1 < lines < 1.2
+
+
 def test_an_answer_that_comes_too_late_is_not_shown(looking: Looking) -> None:
     page = looking.page
     looking.js(

@@ -6,6 +6,9 @@ const MARGIN = 30;
 const BELOW = 14; // more room there, for what is said of a node or a hop
 const GROW = 220; // milliseconds in which a link lights up
 const EDGE = 40; // so far inside is brought who would be out of sight
+const WHEEL = [1, 16, 400]; // pixels in what a wheel counts in: pixels, lines, pages
+const PER_PIXEL = 0.0014, PER_PINCH = 0.01; // how fast that zooms: a notch of a wheel is about a hundred pixels, two fingers that part a few at a time
+const MOST_AT_ONCE = 0.25; // however much comes at once
 const MOST_NAMED = 130; // nodes whose names are all drawn; of more, those that matter
 
 export class Map2D extends EventTarget {
@@ -388,7 +391,9 @@ export class Map2D extends EventTarget {
     canvas.addEventListener("pointerleave", () => { if (this.hovered !== undefined) { this.hovered = undefined; this.changed(); } });
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      this.zoomBy(event.deltaY < 0 ? 1.15 : 1 / 1.15, ...place(event));
+      if (event.deltaY === 0) return; // sideways
+      const by = event.deltaY * (WHEEL[event.deltaMode] ?? 1) * (event.ctrlKey ? PER_PINCH : PER_PIXEL);
+      this.zoomBy(Math.exp(-Math.max(-MOST_AT_ONCE, Math.min(MOST_AT_ONCE, by))), ...place(event));
     }, { passive: false });
     canvas.addEventListener("keydown", (event) => {
       const keys = {

@@ -233,6 +233,24 @@ def test_what_is_published_now_takes_the_place_of_what_was_followed_at_once(
     looking.close()
 
 
+def test_an_event_of_many_topics_is_one_of_each_of_them(browser: Browser, tmp_path: Path) -> None:
+    town = Written(tmp_path / "live", 2)
+    for topic in range(7):
+        town.follow(0, 100 + topic, f"topic-{topic}")
+        town.follow(1, 100 + topic)
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        page = looking.page
+        town.say(0, "publications", event=900, publisher=town.ids[0], topics=list(range(100, 106)), size=5)
+        event = page.locator("#events b")
+        expect(event).to_have_text("topic-0, topic-1, topic-2, topic-3 and 2 more")
+        page.locator("#events-topic").check()
+        for topic, count in (("topic-5", 1), ("topic-6", 0), ("topic-0", 1)):
+            page.locator("#topics li", has_text=topic).click()
+            expect(event).to_have_count(count)
+        looking.close()
+
+
 def test_events_are_called_by_their_topics_also_where_the_list_of_topics_has_others(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ropewalk.dashboard.ledger import Ledger, Versions
+from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 
 MOST_EVENTS = 200  # ours: that can be followed; earlier ones are only counted
 MOST_STEPS = 5000  # ours: deliveries of an event that are kept
 MOST_FORGOTTEN = 10_000  # ours: earlier events whose late deliveries are known to be late
-SHOWN_TOPICS = 4  # ours: of an event, in a list
+SHOWN_TOPICS = (
+    4  # ours: of an event, by name in a list; of the others only the ids are told, so that it is found by them, too
+)
 
 
 class Step(NamedTuple):
@@ -106,7 +109,9 @@ class Travels:
     def _show(self, travel: Travel) -> None:
         last = max((step.at for step in travel.steps.values()), default=travel.begun)
         hops = max((step.hops for step in travel.steps.values()), default=0)
-        topics = [[f"{topic:016x}", self._names.get(topic, "")] for topic in travel.topics[:SHOWN_TOPICS]]
+        topics = [[f"{topic:016x}"] for topic in travel.topics[:MOST_TOPICS]]
+        for topic, shown in zip(travel.topics, topics[:SHOWN_TOPICS], strict=False):
+            shown.append(self._names.get(topic, ""))
         publisher = f"{travel.publisher:016x}" if travel.publisher is not None else None
         got = len(travel.steps) + travel.beyond
         took = round(1000 * max(0.0, last - travel.begun), 1)

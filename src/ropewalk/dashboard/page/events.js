@@ -1,7 +1,7 @@
 // The last events, and one that is followed.
 
 import { fill, pager } from "./lists.js";
-import { $, ask, clock, later, latest, make, many, ms, see, short, topicCalled } from "./words.js";
+import { $, ask, clock, later, latest, make, many, ms, see, short, topicCalled, topicsCalled } from "./words.js";
 
 const MOST = 30; // of the list
 const AT_ONCE = 500; // deliveries on a page of the table; the map has all of them
@@ -38,7 +38,7 @@ export class Events {
     const missing = event.expected > event.got && this.network.at - event.at > 5;
     return make("li", { "data-key": event.id },
       make("button", { type: "button", "aria-pressed": event.id === this.followed, onclick: () => this.follow(event.id) },
-        make("b", {}, event.topics.map(topicCalled).join(", ") || "topics unknown"),
+        make("b", {}, topicsCalled(event.topics)),
         make("span", { class: `right${missing ? " bad" : ""}` }, event.expected ? `${event.got} of ${event.expected}` : many(event.got, "delivery", "deliveries")),
         make("small", {}, `${clock(event.at)} by ${this.network.called(event.publisher)}`),
         make("small", { class: "right" }, event.got ? `${many(event.hops, "hop")}, ${ms(event.took)} ms` : "")));

@@ -18,6 +18,10 @@ export function make(tag, about = {}, ...children) {
 export const short = (id) => id.slice(0, 6);
 export const called = (node) => (node ? node.name || short(node.id) : "?");
 export const topicCalled = (topic) => (topic ? topic.name || short(topic.id) : "");
+export const topicsCalled = (topics) => {
+  const named = topics.filter(({ name }) => name !== undefined); // the server names the first ones
+  return named.map(topicCalled).join(", ") + (topics.length > named.length ? ` and ${topics.length - named.length} more` : "") || "topics unknown";
+};
 export const many = (count, word, words = word + "s") => `${number(count)} ${count === 1 ? word : words}`;
 export const number = (value) => (typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 1 }) : "–");
 export const clock = (at) => new Date(at * 1000).toLocaleTimeString([], { hour12: false });

@@ -263,6 +263,24 @@ def test_who_asks_for_a_page_that_there_is_no_longer_gets_the_last_one() -> None
         assert (event["page"], len(event["steps"])) == (there, steps)
 
 
+deliveries = st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9), st.floats(1, 99)), min_size=1, max_size=20)
+
+
+@given(deliveries, st.integers(0, 20))
+def test_what_is_said_of_an_event_in_short_is_of_all_its_steps(steps: list[tuple[int, int, float]], turn: int) -> None:
+    rows = [said("deliveries", event=5, node=node, hops=hops, at=at) for node, hops, at in steps]
+    if turn <= len(rows):
+        rows.insert(turn, said("publications", event=5, publisher=1, topics=[NEWS], size=3, at=50.0))
+    firsts: dict[int, tuple[int, float]] = {}
+    for node, hops, at in steps:
+        firsts.setdefault(node, (hops, at))
+    begun = 50.0 if turn <= len(steps) else min(at for _, at in firsts.values())
+    ((_, shown),) = picture_of(*rows).since(0)["events"]
+    took = 1000 * max(0.0, max(at for _, at in firsts.values()) - begun)
+    assert (shown[0], shown[3], shown[5]) == (begun, len(firsts), max(hops for hops, _ in firsts.values()))
+    assert shown[6] == pytest.approx(took, abs=0.1)
+
+
 def test_only_the_last_events_are_kept_and_late_deliveries_do_not_bring_others_back() -> None:
     picture = picture_of(came(1))
     for event in range(MOST_EVENTS + 50):

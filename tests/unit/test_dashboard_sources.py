@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from itertools import islice
 from math import hypot
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -17,8 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ropewalk.dashboard import feed as feeds
 from ropewalk.dashboard import replay, watching
-from ropewalk.dashboard.feed import Feed, Live, Replayed
+from ropewalk.dashboard.feed import PLACING, Feed, Live, Replayed
 from ropewalk.dashboard.judging import GRACE, SILENT
 from ropewalk.dashboard.layout import SIZE, first_place, places
 from ropewalk.dashboard.picture import Picture
@@ -328,6 +330,34 @@ def test_places_are_thought_about_only_if_something_has_changed(
     monkeypatch.setattr(Picture, "weights", counted)
     asyncio.run(whole())
     assert len(looks) == 1
+
+
+def test_what_changes_all_the_time_is_not_looked_at_at_every_tick(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, looks, weights = 1000.0, 0, Picture.weights
+
+    def counted(self: Picture) -> dict[tuple[int, int], int]:
+        nonlocal looks
+        looks += 1
+        return weights(self)
+
+    async def whole() -> None:
+        nonlocal now
+        feed = Feed(looked.live)
+        async with running(feed):
+            await feed.tick()  # places are given, and need not be given again
+            for after in (PLACING + 1.0, 0.0, 0.0, 0.0):
+                now += after
+                looked.say(1, "held", topic=7, neighbours=[])
+                shifts = feed.picture.shifts
+                while feed.picture.shifts == shifts:
+                    await feed.tick()
+
+    monkeypatch.setattr(Picture, "weights", counted)
+    monkeypatch.setattr(feeds, "time", SimpleNamespace(monotonic=lambda: now))
+    asyncio.run(whole())
+    assert looks == 2
 
 
 ALL_UP = {1: "up", 2: "up", 3: "up"}

@@ -146,7 +146,7 @@ class Feed:
     def __init__(self, source: Source) -> None:
         self.source = source
         self._ticked = asyncio.Event()
-        self._placed_at = float("-inf")
+        self._placed_at = self._looked_at = float("-inf")
         self._placed: dict[tuple[int, int], int] = {}
         self._shifts = -1  # those that have been looked at
 
@@ -176,9 +176,10 @@ class Feed:
         now, picture = time.monotonic(), self.picture
         if self.source.laid_out or picture.shifts == self._shifts:
             return
-        if now - self._placed_at < PLACING * (1 + len(picture.nodes) / 500):
+        crowd = len(picture.nodes) / 500  # to look takes the longer, the more there are
+        if now - self._placed_at < PLACING * (1 + crowd) or now - self._looked_at < PLACING * crowd:
             return
-        self._shifts = picture.shifts
+        self._shifts, self._looked_at = picture.shifts, now
         weights = picture.weights()
         changed = len(weights.keys() ^ self._placed.keys())
         there = [id_ for id_, node in picture.nodes.items() if node.state in ("up", "elsewhere")]

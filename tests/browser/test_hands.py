@@ -137,6 +137,43 @@ def test_a_list_that_shrinks_does_not_leave_its_reader_on_a_page_that_there_is_n
         looking.close()
 
 
+def test_keys_lead_through_all_topics_page_by_page_and_stop_at_the_ends(browser: Browser, tmp_path: Path) -> None:
+    town = Written(tmp_path / "live", 2)
+    for topic in range(52):
+        town.follow(0, 100 + topic, f"topic-{topic}")
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        page, title = looking.page, looking.page.locator("#map-title")
+        chosen = "ropewalk.topics.chosen?.name"
+
+        def press(key: str, then: str) -> None:
+            page.keyboard.press(key)
+            expect(title).to_have_text(then)
+
+        expect(title).to_have_text("Overlay of topic-0")
+        page.locator("#topics").focus()
+        press("End", "Overlay of topic-49")
+        press("ArrowDown", "Overlay of topic-50")
+        press("]", "Overlay of topic-51")
+        looking.until("ropewalk.network.source?.readyState === 1")
+        streams = sum("/api/stream" in url for url in looking.asked)
+        for key in ("]", "ArrowDown", "End"):
+            press(key, "Overlay of topic-51")
+        assert sum("/api/stream" in url for url in looking.asked) == streams
+        press("[", "Overlay of topic-50")
+        press("[", "Overlay of topic-49")
+        page.locator("#topics-pager [data-key=after]").click()
+        expect(page.locator("#topics li")).to_have_count(3)
+        for key, then in (("ArrowUp", "topic-50"), ("ArrowUp", "topic-49"), ("ArrowUp", "topic-48")):
+            page.locator("#topics").focus()
+            press(key, f"Overlay of {then}")
+        press("Home", "All connections")
+        press("[", "All connections")
+        press("]", "Overlay of topic-0")
+        assert looking.js(chosen) == "topic-0"
+        looking.close()
+
+
 def test_who_had_focus_and_is_gone_leaves_it_to_a_neighbour(looking: Looking, town: Written) -> None:
     page = looking.page
     for event in range(30):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.dashboard import answers, ledger
+from ropewalk.dashboard import answers, ledger, travels
 from ropewalk.dashboard import picture as pictures
 from ropewalk.dashboard.judging import GRACE, SILENT
 from ropewalk.dashboard.ledger import Ledger, Versions
@@ -206,7 +206,7 @@ def test_how_many_want_an_event_is_not_said_where_one_of_them_wants_only_some() 
         assert travel is not None
         return travel.expected
 
-    follows = {"table": "subscriptions", "topic": NEWS, "follows": True}
+    follows: dict[str, Any] = {"table": "subscriptions", "topic": NEWS, "follows": True}
     some = said(**follows, node=3, at=3.0, filters=[{"conditions": [["price", ">", 3]]}])
     assert expected(said(**follows, node=3, at=3.0)) == 2
     assert expected(some) == 0
@@ -279,6 +279,14 @@ def test_what_is_said_of_an_event_in_short_is_of_all_its_steps(steps: list[tuple
     took = 1000 * max(0.0, max(at for _, at in firsts.values()) - begun)
     assert (shown[0], shown[3], shown[5]) == (begun, len(firsts), max(hops for hops, _ in firsts.values()))
     assert shown[6] == pytest.approx(took, abs=0.1)
+
+
+def test_deliveries_that_there_is_no_room_for_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(travels, "MOST_STEPS", 2)
+    rows = [said("deliveries", event=5, node=node, hops=1, at=10.0) for node in (1, 2, 3, 3, 2)]
+    event = answers.event(picture_of(*rows), 5, None)
+    assert event is not None
+    assert (len(event["steps"]), event["delivered"], event["beyond"]) == (2, 4, 2)
 
 
 def test_only_the_last_events_are_kept_and_late_deliveries_do_not_bring_others_back() -> None:

@@ -21,7 +21,6 @@ class OfNode(Row, frozen=True):
 
     node: Id
     at: Time
-    life: int = 0
 
 
 class Came(OfNode, frozen=True, tag="nodes"):

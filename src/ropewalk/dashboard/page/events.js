@@ -102,7 +102,8 @@ export class Events {
   tell(event) {
     $("event-about").textContent =
       `On ${event.topics.map(topicCalled).join(", ") || "topics unknown"}, published by ${this.network.called(event.publisher)} at ${clock(event.at)}, ${many(event.size, "byte")}. ` +
-      `${event.delivered}${event.expected ? ` of ${event.expected}` : ""} ${event.delivered === 1 && !event.expected ? "delivery" : "deliveries"}.`;
+      `${event.delivered}${event.expected ? ` of ${event.expected}` : ""} ${event.delivered === 1 && !event.expected ? "delivery" : "deliveries"}.` +
+      (event.beyond ? ` There is no room for ${many(event.beyond, "of them", "of them")}.` : "");
     this.list(event.steps);
   }
 
@@ -121,7 +122,7 @@ export class Events {
   }
 
   nodeButton(id) {
-    return make("button", { type: "button", onclick: () => this.network.byId(id) && this.openNode(id) }, this.network.called(id));
+    return make("button", { type: "button", title: this.network.called(id), onclick: () => this.network.byId(id) && this.openNode(id) }, this.network.called(id));
   }
 
   light() {

@@ -46,6 +46,8 @@ function say(words) {
 function title() {
   $("map-title").textContent = topics.chosen ? `Overlay of ${topicCalled(topics.chosen)}` : "All connections";
   $("map-summary").textContent = map.summary(topics.chosen);
+  $("legend-member").textContent = topics.chosen ? "follows the topic" : "node"; // without a topic all are drawn so
+  for (const id of ["legend-other", "legend-overlay"]) $(id).hidden = !topics.chosen;
 }
 
 network.addEventListener("connection", ({ detail }) => {
@@ -60,6 +62,8 @@ network.addEventListener("change", ({ detail }) => {
   $("mode").classList.toggle("live", about.live);
   $("beyond").hidden = !totals.beyond;
   $("beyond").textContent = `Not all is shown: there was no room for more nodes or topics, ${many(totals.beyond, "time")}.`;
+  $("unreadable").hidden = !about.unreadable;
+  $("unreadable").textContent = `${many(about.unreadable, "line")} of the files could not be read, and ${about.unreadable === 1 ? "is" : "are"} passed over.`;
   $("map-empty").hidden = network.nodes.size > 0;
   if (detail.nodes_gone && map.selected !== undefined && !network.byId(map.selected)) map.choose(undefined); // after a break it may only not be back yet
   if (detail.whole) events.renew();

@@ -8,7 +8,7 @@ import { Nodes } from "./nodes.js";
 import { Network } from "./stream.js";
 import { fill } from "./lists.js";
 import { Topics } from "./topics.js";
-import { $, called, clock, later, make, many, number, see, short, topicCalled } from "./words.js";
+import { $, brief, called, clock, later, make, many, number, see, short, topicCalled } from "./words.js";
 
 const network = new Network();
 const map = new Map2D($("map"), network);
@@ -37,7 +37,7 @@ const news = later(1000, () => {
 function say(words) {
   // of the event that is under way; else of the node that is chosen
   const node = network.byId(map.selected);
-  const about = node ? `node ${called(node)}, ${node.state}: ${many(node.follows, "topic")}, LVS ${node.lvs}, PVS ${node.pvs}, ${many(node.connections, "connection")}` : "";
+  const about = node ? `node ${brief(called(node))}, ${node.state}: ${many(node.follows, "topic")}, LVS ${node.lvs}, PVS ${node.pvs}, ${many(node.connections, "connection")}` : "";
   $("map-open").hidden = !node;
   const said = words || about;
   if ($("map-said").textContent !== said) $("map-said").textContent = said; // it is read out
@@ -107,7 +107,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "[") topics.move(-1);
   if (event.key === "]") topics.move(1);
 });
-new ResizeObserver(charts).observe($("charts"));
+new ResizeObserver(() => { if (network.points.size) charts(); }).observe($("charts")); // else the first points would wait for the next turn
 
 document.addEventListener("visibilitychange", () => network.look(document.hidden));
 network.look(document.hidden);

@@ -1,6 +1,6 @@
 // The map: connections in the background, one topic's overlay over them, and an event on its way. Draws only when something has changed.
 
-import { called, colour, ms, short } from "./words.js";
+import { brief, called, colour, ms, short } from "./words.js";
 
 const MARGIN = 30;
 const BELOW = 14; // more room there, for what is said of a node or a hop
@@ -299,7 +299,7 @@ export class Map2D extends EventTarget {
     travel.over = elapsed > travel.whole + GROW || travel.steps.length === 0;
     if (before === travel.shown && !travel.over) return;
     const last = travel.steps[travel.shown - 1], { network } = this;
-    const words = last && !travel.over ? `hop ${last.hops} · ${ms(last.took)} ms · ${network.called(last.node)}${last.source === null ? "" : ` from ${network.called(last.source)}`}` : "";
+    const words = last && !travel.over ? `hop ${last.hops} · ${ms(last.took)} ms · ${brief(network.called(last.node))}${last.source === null ? "" : ` from ${brief(network.called(last.source))}`}` : "";
     this.dispatchEvent(new CustomEvent("travel", { detail: { shown: travel.shown, over: travel.over, words } }));
   }
 

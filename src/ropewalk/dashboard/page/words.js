@@ -17,6 +17,7 @@ export function make(tag, about = {}, ...children) {
 
 export const short = (id) => id.slice(0, 6);
 export const called = (node) => (node ? node.name || short(node.id) : "?");
+export const brief = (name) => (name.length > 26 ? `${name.slice(0, 25)}…` : name); // where more is to be said than a name
 export const topicCalled = (topic) => (topic ? topic.name || short(topic.id) : "");
 export const topicsCalled = (topics) => {
   const named = topics.filter(({ name }) => name !== undefined); // the server names the first ones

@@ -92,6 +92,36 @@ def test_a_server_that_hangs_is_noticed_and_what_was_of_another_topic_is_not_sho
         looking.close()
 
 
+def test_a_topic_that_is_chosen_before_the_first_word_after_a_break_is_asked_for(
+    browser: Browser, town: Written
+) -> None:
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        looking.until("ropewalk.network.members.size === 12")
+        looking.js(
+            """() => {
+                 const Real = window.EventSource;
+                 Object.assign(window, { sources: [], held: [] });
+                 window.EventSource = class extends Real {
+                   constructor(url) { super(url); window.sources.push(this); }
+                   set onmessage(take) { super.onmessage = (message) => { if (window.held) window.held.push(() => take(message)); else take(message); }; }
+                 };
+                 ropewalk.network.wait = 1;
+                 ropewalk.network.lose();
+               }"""
+        )
+        looking.until("window.held.length > 0")
+        topics = looking.page.locator("#topics li")
+        for _ in range(2):  # the second time it is chosen already
+            topics.nth(2).click()
+        expect(looking.page.locator("#map-title")).to_have_text("Overlay of sport")
+        looking.js("() => { const { held } = window; window.held = undefined; for (const take of held) take(); }")
+        looking.until("ropewalk.network.members.size === 3 && ropewalk.network.overlay.size === 3")
+        expect(looking.page.locator("#connection")).to_have_text("connection back")
+        assert [url[-1] for url in looking.js("window.sources.map(({url}) => url)")] == ["b", "c"]
+        looking.close()
+
+
 def test_a_server_that_says_that_it_lives_is_not_taken_for_one_that_hangs(browser: Browser, town: Written) -> None:
     with dashboard(town.folder) as url:
         looking = Looking(browser, url)

@@ -89,6 +89,33 @@ def test_an_event_that_grows_while_it_is_drawn_is_not_begun_anew(browser: Browse
     looking.close()
 
 
+def test_the_map_follows_all_of_an_event_whatever_page_of_it_the_table_shows(browser: Browser, tmp_path: Path) -> None:
+    town = Written(tmp_path / "live", 2)
+    town.ids += [2**51 + number for number in range(700)]
+    town.event(900, 11, [(0, number) for number in range(1, 621)])
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url, reduced_motion="reduce")
+        page, rows = looking.page, looking.page.locator("#event-steps tr")
+        looking.until("ropewalk.network.events.get('0000000000000384')?.got === 620")
+        looking.js(
+            "() => { window.told = []; ropewalk.map.addEventListener('travel', ({detail}) => window.told.push(detail.shown)); }"
+        )
+        page.locator("#events button").click()
+        expect(rows).to_have_count(500)
+        assert sum("/api/events/" in url for url in looking.asked) == 1
+        page.locator("#event-pager [data-key=after]").click()
+        expect(rows).to_have_count(120)
+        page.locator("#event-again").click()
+        looking.until("window.told.length === 2")
+        assert looking.js("window.told") == [620, 620]
+        expect(page.locator("#event-steps tr.lit")).to_have_count(120)
+        town.say(0, "deliveries", event=900, hops=2, node=town.ids[650], **{"from": town.ids[5]})
+        looking.until("ropewalk.map.travel.reached.size === 621")
+        expect(page.locator("#event-steps tr.lit")).to_have_count(121)
+        expect(page.locator("#event-pager")).to_contain_text("page 2 of 2")
+        looking.close()
+
+
 def test_nothing_moves_where_less_motion_is_asked_for(browser: Browser, town: Written, url: str) -> None:
     looking = looking_on(browser, url, reduced_motion="reduce")
     looking.js(DRAWN)
@@ -204,6 +231,24 @@ def test_what_is_published_now_takes_the_place_of_what_was_followed_at_once(
     expect(page.locator("#event-steps tr")).to_have_count(0)
     assert looking.js("ropewalk.map.travel === undefined")
     looking.close()
+
+
+def test_an_event_of_many_topics_is_one_of_each_of_them(browser: Browser, tmp_path: Path) -> None:
+    town = Written(tmp_path / "live", 2)
+    for topic in range(7):
+        town.follow(0, 100 + topic, f"topic-{topic}")
+        town.follow(1, 100 + topic)
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        page = looking.page
+        town.say(0, "publications", event=900, publisher=town.ids[0], topics=list(range(100, 106)), size=5)
+        event = page.locator("#events b")
+        expect(event).to_have_text("topic-0, topic-1, topic-2, topic-3 and 2 more")
+        page.locator("#events-topic").check()
+        for name, count in (("topic-5", 1), ("topic-6", 0), ("topic-0", 1)):
+            page.locator("#topics li", has_text=name).click()
+            expect(event).to_have_count(count)
+        looking.close()
 
 
 def test_events_are_called_by_their_topics_also_where_the_list_of_topics_has_others(

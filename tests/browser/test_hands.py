@@ -116,6 +116,64 @@ def test_focus_stays_where_it_was_while_lists_change(browser: Browser, tmp_path:
         looking.close()
 
 
+def test_a_list_that_shrinks_does_not_leave_its_reader_on_a_page_that_there_is_no_longer(
+    browser: Browser, tmp_path: Path
+) -> None:
+    town = Written(tmp_path / "live", 2)
+    for topic in range(60):
+        town.follow(topic % 20 > 0, 100 + topic, f"topic-{topic}")
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        page, rows = looking.page, looking.page.locator("#topics li")
+        expect(rows).to_have_count(51)
+        page.locator("#topics-pager [data-key=after]").click()
+        expect(rows).to_have_count(11)
+        town.say(1, "nodes", up=False)
+        looking.until("ropewalk.network.totals.topics === 3")
+        looking.js("ropewalk.topics.load()")  # as it does every three seconds
+        expect(rows).to_have_count(4)
+        expect(page.locator("#topics-pager button")).to_have_count(0)
+        assert looking.js("ropewalk.topics.page") == 0
+        looking.close()
+
+
+def test_keys_lead_through_all_topics_page_by_page_and_stop_at_the_ends(browser: Browser, tmp_path: Path) -> None:
+    town = Written(tmp_path / "live", 2)
+    for topic in range(52):
+        town.follow(0, 100 + topic, f"topic-{topic}")
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        page, title = looking.page, looking.page.locator("#map-title")
+        chosen = "ropewalk.topics.chosen?.name"
+
+        def press(key: str, then: str) -> None:
+            page.keyboard.press(key)
+            expect(title).to_have_text(then)
+
+        expect(title).to_have_text("Overlay of topic-0")
+        page.locator("#topics").focus()
+        press("End", "Overlay of topic-49")
+        press("ArrowDown", "Overlay of topic-50")
+        press("]", "Overlay of topic-51")
+        looking.until("ropewalk.network.source?.readyState === 1")
+        streams = sum("/api/stream" in url for url in looking.asked)
+        for key in ("]", "ArrowDown", "End"):
+            press(key, "Overlay of topic-51")
+        assert sum("/api/stream" in url for url in looking.asked) == streams
+        press("[", "Overlay of topic-50")
+        press("[", "Overlay of topic-49")
+        page.locator("#topics-pager [data-key=after]").click()
+        expect(page.locator("#topics li")).to_have_count(3)
+        for key, then in (("ArrowUp", "topic-50"), ("ArrowUp", "topic-49"), ("ArrowUp", "topic-48")):
+            page.locator("#topics").focus()
+            press(key, f"Overlay of {then}")
+        press("Home", "All connections")
+        press("[", "All connections")
+        press("]", "Overlay of topic-0")
+        assert looking.js(chosen) == "topic-0"
+        looking.close()
+
+
 def test_who_had_focus_and_is_gone_leaves_it_to_a_neighbour(looking: Looking, town: Written) -> None:
     page = looking.page
     for event in range(30):
@@ -167,6 +225,54 @@ def test_who_pans_with_a_node_chosen_stays_where_they_are(looking: Looking) -> N
     page.mouse.click(box["x"] + at[0], box["y"] + at[1])
     expect(page.locator("#tab-node")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#node-title")).to_have_text("Node n5")
+
+
+def test_the_map_says_what_the_chosen_node_is_by_now_but_not_while_an_event_travels(
+    looking: Looking, town: Written
+) -> None:
+    said = looking.page.locator("#map-said")
+    looking.js("ropewalk.map.choose(ropewalk.network.nodes.get(3).id)")
+    expect(said).to_contain_text("node n3, up: 1 topic,")
+    town.follow(3, 12)
+    expect(said).to_contain_text("node n3, up: 2 topics")
+    town.event(900, 11, [(0, 1), (1, 2)])
+    looking.page.locator("#events button").click()
+    looking.until("ropewalk.map.travel?.shown === 2")
+    looking.js("() => { ropewalk.map.travel.whole = Infinity; }")  # so it goes on and on
+    words = said.inner_text()
+    assert words.startswith("hop 2")
+    town.say(3, "nodes", up=False)
+    looking.until("ropewalk.network.nodes.get(3).state === 'left'")
+    expect(said).to_have_text(words)
+    looking.js("() => { ropewalk.map.travel.whole = 0; }")
+    expect(said).to_contain_text("node n3, left")
+
+
+def test_the_wheel_zooms_as_far_as_it_is_turned_and_only_forwards_and_backwards(looking: Looking) -> None:
+    page = looking.page
+    box = page.locator("#map").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 200, box["y"] + 200)
+
+    def zoomed(x: float, y: float, times: int = 1) -> float:
+        looking.js("() => { ropewalk.map.all(); window.turns = 0; }")
+        for _ in range(times):
+            page.mouse.wheel(x, y)
+        looking.until(f"window.turns === {times}")
+        found: float = looking.js("ropewalk.map.zoom")
+        return found
+
+    looking.js("() => { ropewalk.map.canvas.addEventListener('wheel', () => { window.turns += 1; }); }")
+    assert zoomed(80, 0) == 1
+    notch = zoomed(0, -100)
+    assert 1.1 < notch < 1.2
+    assert zoomed(0, -5, times=20) == pytest.approx(notch)  # a touchpad says the same in many small steps
+    assert zoomed(0, 100) == pytest.approx(1 / notch)
+    assert notch < zoomed(0, -100_000) < 1.5
+    lines = looking.js(
+        "() => { const { map } = ropewalk; map.all(); map.canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: -6, deltaMode: 1 })); return map.zoom; }"
+    )
+    assert 1.1 < lines < 1.2
 
 
 def test_an_answer_that_comes_too_late_is_not_shown(looking: Looking) -> None:

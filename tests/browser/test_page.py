@@ -1,5 +1,6 @@
 """The page in a real browser, with telemetry that is made up."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,6 +89,25 @@ def test_an_event_is_followed_hop_by_hop(looking: Looking, town: Written) -> Non
     expect(rows).to_have_count(6)
 
 
+def test_an_event_that_nobody_got_is_marked_unless_it_is_not_known_who_wants_it(
+    looking: Looking, town: Written
+) -> None:
+    def publish(event: int) -> None:
+        about = {"publisher": town.ids[3], "topics": [12], "size": 5}
+        town.say(3, "publications", event=event, at=time.time() - 9, **about)
+
+    publish(900)
+    looking.until("ropewalk.network.events.size === 1")
+    town.say(5, "subscriptions", topic=12, follows=True, filters=[{"price": 3}])
+    looking.until("[...ropewalk.network.nodes.values()].some(({name, follows}) => name === 'n5' && follows === 2)")
+    publish(901)
+    events = looking.page.locator("#events li")
+    expect(events).to_have_count(2)
+    assert events.nth(0).locator("span").inner_text() == "0 deliveries"
+    marked = looking.js("[...document.querySelectorAll('#events .bad')].map((each) => each.textContent)")
+    assert marked == ["0 of 3"]
+
+
 def test_names_are_shown_as_text_whatever_they_are(browser: Browser, tmp_path: Path) -> None:
     hostile = "<img src=x onerror=\"document.title='taken'\">"
     town = Written(tmp_path / "live", 2)
@@ -147,6 +167,23 @@ def test_everything_can_be_done_with_keys_alone(looking: Looking, town: Written)
     tab_to("#events button")
     page.keyboard.press("Enter")
     expect(page.locator("#event-steps tr")).to_have_count(2)
+    for topic in range(60):
+        town.follow(0, 100 + topic)
+    expect(page.locator("#topics-title")).to_have_text("Topics (62)")
+    tab_to("#topics-pager [data-key=after]")
+    page.keyboard.press("Enter")
+    expect(page.locator("#topics-pager")).to_contain_text("page 2 of 2")
+
+
+def test_what_is_drawn_and_what_cannot_be_read_is_said(looking: Looking, town: Written) -> None:
+    page, legend = looking.page, looking.page.locator("ul.legend li:visible")
+    expect(legend).to_contain_text(["follows the topic", "other node"])
+    expect(page.locator("#unreadable")).to_be_hidden()
+    page.locator("#topics li").first.click()
+    expect(legend).to_have_text(["node", "down", "left, or elsewhere", "connection", "event"])
+    with (town.folder / "n0.jsonl").open("a") as file:
+        file.write("no row\n")
+    expect(page.locator("#unreadable")).to_have_text("1 line of the files could not be read, and is passed over.")
 
 
 def test_the_canvas_says_in_words_what_it_is_and_shows(looking: Looking) -> None:
@@ -161,6 +198,17 @@ def test_the_canvas_says_in_words_what_it_is_and_shows(looking: Looking) -> None
     assert unnamed == []
 
 
+# How much a colour stands out from what it is drawn on, as WCAG 2 counts.
+CONTRAST = """(name) => {
+  const value = (name) => {
+    const hex = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    const [red, green, blue] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+  };
+  return Math.max(value(name), value("room")) / Math.min(value(name), value("room"));
+}"""
+
+
 def test_colours_follow_the_system_and_the_switch(browser: Browser, town: Written) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     with dashboard(town.folder) as url:
@@ -171,6 +219,9 @@ def test_colours_follow_the_system_and_the_switch(browser: Browser, town: Writte
             dark.page.locator("#theme").click()
             expect(dark.page.locator("#theme")).to_have_text(wanted)
             assert dark.js(ground) == (day if wanted == "light" else night)
+        for looking in (dark, light):
+            for name in ("rim", "other", "overlay", "down", "event", "focus"):
+                assert looking.page.evaluate(CONTRAST, name) >= 3, name
         dark.close()
         light.close()
 
@@ -205,21 +256,54 @@ def test_who_is_forgotten_is_no_longer_shown_and_what_there_is_no_room_for_is_sa
         looking.close()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+# What is beyond the window, or wider than what it is in and cannot be scrolled or shortened.
+CUT_OFF = """[...document.querySelectorAll("main *, header *")].filter((each) => each.checkVisibility() && !each.closest(".unseen"))
+  .filter((each) => {
+    const box = each.getBoundingClientRect(), { textOverflow } = getComputedStyle(each);
+    if (!box.width) return false;
+    const spills = each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0 && textOverflow !== "ellipsis";
+    return box.right > innerWidth + 1 || box.left < -1 || spills;
+  }).map((each) => each.id || each.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1101, 800), (390, 844), (320, 640)])
 def test_nothing_is_cut_off(browser: Browser, town: Written, width: int, height: int) -> None:
+    town.event(900, 11, [(0, 1), (1, 2)])
+    (town.folder / "n1.jsonl").rename(town.folder / f"{'a_node_with_a_very_long_name_' * 6}.jsonl")
+    with (town.folder / "n0.jsonl").open("a") as file:
+        file.write("no row\n")
     with dashboard(town.folder) as url:
         looking = Looking(browser, url, viewport={"width": width, "height": height})
+        page = looking.page
         looking.until("ropewalk.network.nodes.size === 12")
         assert looking.js("document.documentElement.scrollWidth") <= width
-        beyond = looking.js(
-            """[...document.querySelectorAll("main *, header *")].filter((each) => each.checkVisibility() && !each.closest(".unseen"))
-                 .filter((each) => { const box = each.getBoundingClientRect(); return box.width && (box.right > innerWidth + 1 || box.left < -1); })
-                 .map((each) => each.id || each.tagName)"""
-        )
-        assert beyond == []
-        if width > 1000:
+        assert looking.js(CUT_OFF) == []
+        if width > 1100:
             assert looking.js("document.documentElement.scrollHeight") <= height
+        page.locator("#events button").click()
+        expect(page.locator("#event-steps tr")).to_have_count(2)
+        assert looking.js(CUT_OFF) == []
+        page.locator("#event-steps button").last.click()
+        expect(page.locator("#node-title")).to_contain_text("Node ")
+        expect(page.locator("#node-links li")).to_have_count(4)
+        expect(page.locator("#nodes li")).to_have_count(12)
+        assert looking.js(CUT_OFF) == []
+        for tab in ("publish", "news"):
+            page.locator(f"#tab-{tab}").click()
+            assert looking.js(CUT_OFF) == []
         looking.close()
+
+
+# Answers to what is told a replay wait until somebody lets them go, in whatever order.
+LATE = """() => {
+  const real = window.fetch;
+  window.late = [];
+  window.fetch = async (path, about) => {
+    const answer = await real(path, about);
+    if (path === "/api/replay" && window.late.length < 2) await new Promise((done) => window.late.push(done));
+    return answer;
+  };
+}"""
 
 
 def test_a_replay_is_paused_moved_and_sped_up(browser: Browser, tmp_path: Path) -> None:
@@ -244,8 +328,39 @@ def test_a_replay_is_paused_moved_and_sped_up(browser: Browser, tmp_path: Path) 
         slider.evaluate("(slider) => { slider.value = 200; slider.dispatchEvent(new Event('input')); }")
         expect(page.locator("#total-up")).to_have_text("2")
         expect(page.locator("#replay-time")).to_have_text("0:12 / 1:00")
+        looking.js(LATE)
+        for turn, at in enumerate((900, 400), 1):
+            slider.evaluate("(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')); }", str(at))
+            looking.until(f"window.late.length === {turn}")
+        looking.js("() => { for (const done of window.late.reverse()) done(); }")
+        looking.js("new Promise((done) => setTimeout(done))")  # whatever waited for them has had its turn
+        assert slider.input_value() == "400"  # what is answered last is of what was wanted before
         page.locator("#replay-speed").select_option("100")
         page.locator("#replay-play").click()
         expect(page.locator("#replay-play")).to_have_text("Again")
         assert looking.complaints == []
+        looking.close()
+
+
+def test_a_replay_is_moved_by_keys_alone(browser: Browser, tmp_path: Path) -> None:
+    town = Written(tmp_path / "rec", 1)
+    town.say(0, "linked", up=[], down=[], at=time.time() + 60)
+    with dashboard(town.folder, replay=True) as url:
+        looking = Looking(browser, url)
+        page, keys = looking.page, looking.page.keyboard
+        for key in ("Tab", "Tab", "Tab"):  # over the way to the map, and colours
+            keys.press(key)
+        expect(page.locator("#replay-play")).to_be_focused()
+        keys.press("Enter")
+        expect(page.locator("#replay-play")).to_have_text("Play")
+        keys.press("Tab")
+        keys.press("End")
+        expect(page.locator("#replay-play")).to_have_text("Again")
+        keys.press("Home")
+        expect(page.locator("#replay-play")).to_have_text("Play")
+        expect(page.locator("#replay-time")).to_have_text("0:00 / 1:00")
+        keys.press("Tab")
+        keys.press("ArrowDown")
+        expect(page.locator("#replay-speed")).to_have_value("2")
+        looking.until("ropewalk.network.about.replay.speed === 2")
         looking.close()

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from alive import alive, eventually
 from ropewalk.cli import dashboard as verb
-from ropewalk.dashboard import running
+from ropewalk.dashboard import running, server
 from ropewalk.dashboard.connections import MOST_AT_ONCE
 from ropewalk.dashboard.feed import Feed, Live
 from ropewalk.dashboard.ledger import MOST_GONE
@@ -418,6 +418,17 @@ async def test_nothing_piles_up_for_a_browser_that_does_not_read(town: Written) 
     await told.aclose()
     looking.cancel()
     await asyncio.gather(looking, return_exceptions=True)
+
+
+@alive
+async def test_a_stream_says_that_it_lives_however_long_the_next_look_takes(
+    town: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "STILL", 0.05)
+    told = Dashboard(Feed(Live(Watch([town.folder])))).told(None)  # nobody runs the feed, so no look ever ends
+    for begins in (b"retry: ", b"data: ", b"data: ", b"data: "):
+        assert (await asyncio.wait_for(anext(told), 10)).startswith(begins)
+    await told.aclose()
 
 
 @pytest.mark.parametrize(

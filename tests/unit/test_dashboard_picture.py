@@ -1,52 +1,18 @@
 """The state of a network from rows, and what is told of it."""
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pictured import NEWS, Told, came, picture_of, said, two_linked
 from ropewalk.dashboard import answers, ledger
 from ropewalk.dashboard import picture as pictures
 from ropewalk.dashboard.judging import GRACE, SILENT
 from ropewalk.dashboard.ledger import Ledger, Versions
 from ropewalk.dashboard.picture import Picture
 from ropewalk.dashboard.rows import row_of
-from ropewalk.dashboard.series import MOST_POINTS
-from ropewalk.dashboard.travels import MOST_EVENTS
-
-NEWS = 77
-
-
-def said(table: str, **about: Any) -> Any:
-    row = row_of(json.dumps({"table": table, "life": 0} | about).encode())
-    assert row is not None, about
-    return row
-
-
-def came(node: int, at: float = 1.0, **more: Any) -> Any:
-    return said("nodes", node=node, at=at, up=True, **more)
-
-
-def picture_of(*rows: Any, until: float = 0.0) -> Picture:
-    picture = Picture()
-    for row in rows:
-        picture.take(row)
-    picture.advance(until)
-    return picture
-
-
-def two_linked() -> list[Any]:
-    return [
-        came(1),
-        came(2),
-        said("subscriptions", node=1, topic=NEWS, at=1.1, follows=True, name="news"),
-        said("subscriptions", node=2, topic=NEWS, at=1.1, follows=True),
-        said("held", node=1, at=2, topic=NEWS, neighbours=[2]),
-        said("linked", node=1, at=2, up=[2], down=[]),
-        said("linked", node=2, at=2, up=[1], down=[]),
-    ]
 
 
 def test_what_nodes_say_adds_up() -> None:
@@ -183,67 +149,6 @@ def test_nodes_that_are_only_heard_of_are_elsewhere() -> None:
     assert (picture.nodes[9].state, picture.totals()["elsewhere"]) == ("elsewhere", 1)
 
 
-def test_an_event_is_told_hop_by_hop() -> None:
-    rows = [
-        *two_linked(),
-        came(3),
-        said("deliveries", event=5, node=3, hops=2, at=10.004, **{"from": 2}),  # files are read in any order
-        said("publications", event=5, publisher=1, topics=[NEWS], size=3, at=10.0),
-        said("deliveries", event=5, node=2, hops=1, at=10.002, **{"from": 1}),
-    ]
-    event = answers.event(picture_of(*rows), 5, 0)
-    assert event is not None
-    assert event["steps"] == [[f"{2:016x}", f"{1:016x}", 1, 2.0], [f"{3:016x}", f"{2:016x}", 2, 4.0]]
-    assert (event["publisher"], event["expected"], event["delivered"]) == (f"{1:016x}", 1, 2)
-
-
-def test_nobody_gets_an_event_before_who_sends_it_on_or_before_it_is_published_whatever_clocks_say() -> None:
-    rows = [
-        *two_linked(),
-        came(3),
-        came(9),
-        said("publications", event=5, publisher=1, topics=[NEWS], size=3, at=10.0),
-        said("deliveries", event=5, node=2, hops=1, at=10.5, **{"from": 1}),  # a clock that is ahead
-        said("deliveries", event=5, node=3, hops=2, at=10.004, **{"from": 2}),
-        said("deliveries", event=5, node=9, hops=3, at=8.0, **{"from": 3}),  # and one that is slow
-    ]
-    event = answers.event(picture_of(*rows), 5, 0)
-    assert event is not None
-    assert [(int(node, 16), hops, took) for node, _, hops, took in event["steps"]] == [
-        (2, 1, 500.0),
-        (3, 2, 4.0),
-        (9, 3, 0.0),
-    ]
-
-
-def test_events_have_the_names_of_their_topics_also_if_these_become_known_later() -> None:
-    picture, page = picture_of(*two_linked()), Told()
-    picture.take(said("publications", event=5, publisher=1, topics=[NEWS, NEWS + 1], size=3, at=10.0))
-    page.take(picture.since(0))
-    assert page.parts["events"][f"{5:016x}",][2] == [[f"{NEWS:016x}", "news"], [f"{NEWS + 1:016x}", ""]]
-    picture.take(said("names", topic=NEWS + 1, name="sport"))
-    page.take(picture.since(page.version))
-    assert page.parts["events"][f"{5:016x}",][2][1] == [f"{NEWS + 1:016x}", "sport"]
-
-
-def test_only_the_last_events_are_kept_and_late_deliveries_do_not_bring_others_back() -> None:
-    picture = picture_of(came(1))
-    for event in range(MOST_EVENTS + 50):
-        picture.take(said("publications", event=event, publisher=1, topics=[NEWS], size=1, at=10.0 + event))
-    picture.take(said("deliveries", event=3, node=1, hops=1, at=500.0))
-    assert len(picture.travels.latest()) == MOST_EVENTS
-    assert answers.event(picture, 3, 0) is None
-    assert (picture.totals()["published"], picture.totals()["delivered"]) == (MOST_EVENTS + 50, 1)
-
-
-def test_points_get_further_apart_and_never_many() -> None:
-    picture = picture_of(came(1))
-    for now in range(100, 10_000, 100):
-        picture.advance(now)
-    assert MOST_POINTS / 4 < len(picture.series.points) <= MOST_POINTS
-    assert picture.series.step > 1
-
-
 def test_lines_that_are_no_rows_are_none() -> None:
     for line in (
         b"",
@@ -255,26 +160,6 @@ def test_lines_that_are_no_rows_are_none() -> None:
         b"\xff",
     ):
         assert row_of(line) is None
-
-
-class Told:
-    """What a page knows."""
-
-    def __init__(self) -> None:
-        self.version = 0
-        self.parts: dict[str, dict[Any, Any]] = {}
-
-    def take(self, told: dict[str, Any]) -> None:
-        told = json.loads(json.dumps(told))
-        if told["whole"]:
-            self.parts = {}
-        for name in ("nodes", "links", "events", "points", "news", "members", "overlay"):
-            known = self.parts.setdefault(name, {})
-            for key in told.get(f"{name}_gone", ()):
-                known.pop(tuple(key), None)
-            for *key, value in told.get(name, ()):
-                known[tuple(key)] = value
-        self.version = told["version"]
 
 
 ids = st.integers(1, 5)

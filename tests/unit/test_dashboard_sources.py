@@ -2,20 +2,25 @@
 
 import asyncio
 import json
+import os
 import random
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from itertools import islice
 from math import hypot
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.dashboard import watching
-from ropewalk.dashboard.feed import Feed, Live, Replayed
+from ropewalk.dashboard import feed as feeds
+from ropewalk.dashboard import replay, watching
+from ropewalk.dashboard.feed import PLACING, Feed, Live, Replayed
 from ropewalk.dashboard.judging import GRACE, SILENT
 from ropewalk.dashboard.layout import SIZE, first_place, places
 from ropewalk.dashboard.picture import Picture
@@ -47,6 +52,12 @@ def test_files_are_read_on_as_they_grow_and_new_ones_are_found(tmp_path: Path) -
     b.write_text(line(2, node=2))
     assert [(row.at, name) for row, name in read(watch)] == [(2, "b"), (3, "a")]
     assert (times(watch), watch.unreadable) == ([], 1)
+
+
+def test_a_file_whose_name_is_no_text_is_shown_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.jsonl")).write_text(line(1, table="nodes", up=True))
+    player = Player(Recording(tmp_path))
+    assert b"caf\xef\xbf\xbd" in msgspec.json.encode(player.picture.since(0))
 
 
 def test_a_file_that_is_replaced_is_read_from_its_beginning(tmp_path: Path) -> None:
@@ -127,6 +138,20 @@ def test_a_moment_looks_the_same_however_it_was_got_to(recording: Recording, sha
     numbers = [{node.id: node.number for node in player.picture.nodes.values()} for player in (once, in_steps, back)]
     assert numbers[0] == numbers[1] == numbers[2]
     assert shown(once) == shown(in_steps) == shown(back)
+
+
+def test_a_moment_looks_the_same_however_often_somebody_wanted_to_be_elsewhere_on_the_way(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "LOT", 7)
+    once, hither = Player(recording), Player(recording)
+    moment = (recording.begin + recording.end) / 2
+    once.seek(moment)
+    for turn in range(60):
+        for _ in islice(hither.seeking(recording.end if turn % 3 else recording.begin), turn):
+            pass
+        hither.seek(moment)
+        assert (hither.at, shown(hither)) == (moment, shown(once))
 
 
 @asynccontextmanager
@@ -222,6 +247,34 @@ def test_who_reads_while_a_recording_is_played_reads_something_whole_and_is_not_
     assert backwards > 1400 // LOT
 
 
+def test_who_wants_to_be_elsewhere_does_not_wait_until_it_has_come_where_it_was_sent_before(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("".join(line(100.0 + at) for at in range(5000)))
+    player = Player(Recording(tmp_path))
+    begin, end = player.recording.begin, player.recording.end
+
+    async def sent(*moments: float) -> list[float]:
+        """Where it was when each had an answer."""
+        source, were = Replayed(player), []
+
+        async def go(at: float) -> None:
+            await source.told_to({"at": at})
+            were.append(player.at)
+
+        going = []
+        for at in moments:
+            going.append(asyncio.create_task(go(at)))
+            for _ in range(5):
+                await asyncio.sleep(0)
+        await asyncio.gather(*going)
+        return were
+
+    there = asyncio.run(sent(end, begin + 9, end - 1, begin + 5))
+    assert there[-1] == begin + 5
+    assert max(there) < begin + 1000
+    player.seek(end)
+    assert asyncio.run(sent(begin + 4000, begin + 3000, begin + 2000)) == [end, end, begin + 2000]
+
+
 class Looked:
     """Nodes that write into a folder, and who looks at it, each by a clock of their own."""
 
@@ -277,6 +330,34 @@ def test_places_are_thought_about_only_if_something_has_changed(
     monkeypatch.setattr(Picture, "weights", counted)
     asyncio.run(whole())
     assert len(looks) == 1
+
+
+def test_what_changes_all_the_time_is_not_looked_at_at_every_tick(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, looks, weights = 1000.0, 0, Picture.weights
+
+    def counted(self: Picture) -> dict[tuple[int, int], int]:
+        nonlocal looks
+        looks += 1
+        return weights(self)
+
+    async def whole() -> None:
+        nonlocal now
+        feed = Feed(looked.live)
+        async with running(feed):
+            await feed.tick()  # places are given, and need not be given again
+            for after in (PLACING + 1.0, 0.0, 0.0, 0.0):
+                now += after
+                looked.say(1, "held", topic=7, neighbours=[])
+                shifts = feed.picture.shifts
+                while feed.picture.shifts == shifts:
+                    await feed.tick()
+
+    monkeypatch.setattr(Picture, "weights", counted)
+    monkeypatch.setattr(feeds, "time", SimpleNamespace(monotonic=lambda: now))
+    asyncio.run(whole())
+    assert looks == 2
 
 
 ALL_UP = {1: "up", 2: "up", 3: "up"}

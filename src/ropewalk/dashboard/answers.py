@@ -32,7 +32,7 @@ def topics(picture: Picture, find: str, page: int) -> dict[str, Any]:
         {"id": f"{topic:016x}", "name": picture.names.get(topic, ""), "members": len(overlay.members), "links": len(overlay.links)}
         for topic, overlay in _of_page(found, page)
     ]  # fmt: skip
-    return _paged(entries, len(found), page)
+    return _paged(entries, found, page)
 
 
 def nodes(picture: Picture, find: str, page: int) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def nodes(picture: Picture, find: str, page: int) -> dict[str, Any]:
         if not find or find in node.name.lower() or find in f"{node.id:016x}" or find in node.address
     ]
     found.sort(key=lambda node: (order.index(node.state), _natural(node.name), node.id))
-    return _paged([_about(node) for node in _of_page(found, page)], len(found), page)
+    return _paged([_about(node) for node in _of_page(found, page)], found, page)
 
 
 def node(picture: Picture, id_: int) -> dict[str, Any] | None:
@@ -81,21 +81,22 @@ def node(picture: Picture, id_: int) -> dict[str, Any] | None:
 def events(picture: Picture, page: int) -> dict[str, Any]:
     """The last events, the latest first."""
     found = picture.travels.latest()
-    return _paged([_in_short(picture, travel) for travel in _of_page(found, page)], len(found), page)
+    return _paged([_in_short(picture, travel) for travel in _of_page(found, page)], found, page)
 
 
-def event(picture: Picture, id_: int, page: int) -> dict[str, Any] | None:
-    """One of them, with who got it, from whom, after how long; hop by hop, since clocks of nodes differ."""
+def event(picture: Picture, id_: int, page: int | None) -> dict[str, Any] | None:
+    """One of them, with who got it, from whom, after how long; hop by hop, since clocks of nodes differ. Without a page it is all of it."""
     travel = picture.travels.find(id_)
     if travel is None:
         return None
     steps = sorted(travel.steps.values(), key=lambda step: (step.hops, step.at, step.node))
     begun = travel.begun
-    first = page * MOST_SHOWN
+    page, most = (0, len(steps)) if page is None else (min(page, _last(steps, MOST_SHOWN)), MOST_SHOWN)
+    first = page * most
     return _in_short(picture, travel) | {
         "steps": [
             [_hex(step.node), _hex(step.source), step.hops, max(0.0, round(1000 * (step.at - begun), 2))]
-            for step in steps[first : first + MOST_SHOWN]
+            for step in steps[first : first + most]
         ],
         "of": len(steps),
         "page": page,
@@ -134,12 +135,19 @@ def _about(seen: Seen) -> dict[str, Any]:
     }
 
 
+def _last(found: list[Any], at_a_time: int = PAGE) -> int:
+    """The last page. Whoever asks for a later one gets that: the list has become shorter meanwhile."""
+    return max(0, len(found) - 1) // at_a_time
+
+
 def _of_page(found: list[Any], page: int) -> list[Any]:
-    return found[page * PAGE : (page + 1) * PAGE]
+    first = min(page, _last(found)) * PAGE
+    return found[first : first + PAGE]
 
 
-def _paged(entries: list[Any], of: int, page: int) -> dict[str, Any]:
-    return {"entries": entries, "of": of, "page": page, "pages": max(1, -(-of // PAGE))}
+def _paged(entries: list[Any], found: list[Any], page: int) -> dict[str, Any]:
+    last = _last(found)
+    return {"entries": entries, "of": len(found), "page": min(page, last), "pages": last + 1}
 
 
 def _natural(name: str) -> tuple[int, str, int]:

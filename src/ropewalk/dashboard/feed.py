@@ -85,6 +85,7 @@ class Replayed:
         self.player = player
         self._stepped = time.monotonic()
         self._lock = asyncio.Lock()
+        self._waiting = 0  # who wants to be somewhere else
 
     @property
     def picture(self) -> Picture:
@@ -96,22 +97,43 @@ class Replayed:
         async with self._lock:
             now = time.monotonic()
             passed, self._stepped = now - self._stepped, now
-            await _play(self.player.stepping(min(passed, 4 * TICK)))
+            await self._play(self.player.stepping(min(passed, 4 * TICK)))
 
     async def told_to(self, said: dict[str, Any]) -> None:
         """Pause, go on, faster, slower, from there."""
-        async with self._lock:
-            if isinstance(said.get("paused"), bool):
-                self.player.paused = said["paused"]
-            speed, at = said.get("speed"), said.get("at")
-            if speed is not None:
-                if not _is_number(speed) or not SLOWEST <= speed <= FASTEST:
-                    raise UsageError(f"speed is {speed!r}, but must be from {SLOWEST:g} to {FASTEST:g}.")
-                self.player.speed = float(speed)
-            if at is not None:
-                if not _is_number(at):
-                    raise UsageError(f"at is {at!r}, but must be a time of the recording.")
-                await _play(self.player.seeking(float(at)))
+        speed, at = said.get("speed"), said.get("at")
+        if speed is not None and (not _is_number(speed) or not SLOWEST <= speed <= FASTEST):
+            raise UsageError(f"speed is {speed!r}, but must be from {SLOWEST:g} to {FASTEST:g}.")
+        if at is not None and not _is_number(at):
+            raise UsageError(f"at is {at!r}, but must be a time of the recording.")
+        if isinstance(said.get("paused"), bool):
+            self.player.paused = said["paused"]
+        if speed is not None:
+            self.player.speed = float(speed)
+        if at is not None:
+            await self._seek(float(at))
+
+    async def _seek(self, at: float) -> None:
+        """Go there: of several who are told so, the last one; the others need not arrive."""
+        self._waiting += 1
+        try:
+            await self._lock.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            await self._play(self.player.seeking(at))
+        finally:
+            self._lock.release()
+
+    async def _play(self, lots: Iterator[None]) -> None:
+        """In the loop, where everybody reads, so that nobody reads while something changes; others have their turn between lots.
+
+        It ends where somebody wants to be somewhere else: who drags a slider through a long recording would wait for every place on the way.
+        """
+        for _ in lots:
+            await asyncio.sleep(0)
+            if self._waiting:
+                return
 
     def told(self) -> dict[str, Any]:
         """See `Source`."""
@@ -124,7 +146,7 @@ class Feed:
     def __init__(self, source: Source) -> None:
         self.source = source
         self._ticked = asyncio.Event()
-        self._placed_at = float("-inf")
+        self._placed_at = self._looked_at = float("-inf")
         self._placed: dict[tuple[int, int], int] = {}
         self._shifts = -1  # those that have been looked at
 
@@ -154,9 +176,10 @@ class Feed:
         now, picture = time.monotonic(), self.picture
         if self.source.laid_out or picture.shifts == self._shifts:
             return
-        if now - self._placed_at < PLACING * (1 + len(picture.nodes) / 500):
+        crowd = len(picture.nodes) / 500  # to look takes the longer, the more there are
+        if now - self._placed_at < PLACING * (1 + crowd) or now - self._looked_at < PLACING * crowd:
             return
-        self._shifts = picture.shifts
+        self._shifts, self._looked_at = picture.shifts, now
         weights = picture.weights()
         changed = len(weights.keys() ^ self._placed.keys())
         there = [id_ for id_, node in picture.nodes.items() if node.state in ("up", "elsewhere")]
@@ -168,12 +191,6 @@ class Feed:
         found = await asyncio.to_thread(places, there, weights, before)
         found = before | {node: _kept(before.get(node), place) for node, place in found.items()}
         picture.put({node: place for node, place in found.items() if node in picture.nodes})
-
-
-async def _play(lots: Iterator[None]) -> None:
-    """In the loop, where everybody reads, so that nobody reads while something changes; others have their turn between lots."""
-    for _ in lots:
-        await asyncio.sleep(0)
 
 
 def _kept(before: Place | None, now: Place) -> Place:

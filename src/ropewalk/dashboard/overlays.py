@@ -11,14 +11,14 @@ class Overlay:
     __slots__ = ("_held", "links", "members", "members_shown")
 
     def __init__(self, versions: Versions) -> None:
-        self.members: dict[int, None] = {}
+        self.members: dict[int, bool] = {}  # whether all of its events are wanted, or only some, by their content
         self.members_shown: Ledger[int, int] = Ledger(versions)
         self.links = Links(versions)  # who holds the other
         self._held: dict[int, dict[int, None]] = {}
 
-    def join(self, node: int) -> None:
+    def join(self, node: int, *, wants_all: bool) -> None:
         """It follows the topic."""
-        self.members[node] = None
+        self.members[node] = wants_all
         self.members_shown.put(node, 1)
 
     def part(self, node: int) -> None:

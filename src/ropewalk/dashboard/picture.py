@@ -167,9 +167,9 @@ class Picture:
         if overlay is None:
             return
         if row.follows:
-            node.follows[row.topic] = None
+            node.follows[row.topic] = not row.filters
             if node.state == "up":
-                overlay.join(node.number)
+                overlay.join(node.number, wants_all=not row.filters)
         else:
             node.follows.pop(row.topic, None)
             overlay.part(node.number)
@@ -219,11 +219,15 @@ class Picture:
         publisher = self._other(row.publisher)
         if publisher is None:
             return
-        wanting: set[int] = set()
+        wanting: dict[int, bool] = {}
         for topic in row.topics:
             overlay = self._overlay(topic)
-            wanting |= overlay.members.keys() if overlay is not None else set()
-        expected = len(wanting - {publisher.number})
+            for node, wants_all in overlay.members.items() if overlay is not None else ():
+                wanting[node] = wants_all or wanting.get(node, False)
+        wanting.pop(publisher.number, None)
+        expected = (
+            len(wanting) if all(wanting.values()) else 0
+        )  # of who wants only some it is not known whether this is one
         self.travels.publish(row.event, publisher.id, tuple(row.topics), row.size, row.at, expected)
 
     # What follows from it
@@ -261,8 +265,8 @@ class Picture:
 
     def _put_back(self, node: Seen, at: float) -> None:
         """It counts again, for as much as who is named in it is known, or there is room for."""
-        for topic in node.follows:
-            self.overlays[topic].join(node.number)
+        for topic, wants_all in node.follows.items():
+            self.overlays[topic].join(node.number, wants_all=wants_all)
         for topic, held in list(node.held.items()):
             others = [other for id_ in held if (other := self._other(id_)) is not None]
             self.overlays[topic].hold(node.number, [other.number for other in others])
@@ -321,7 +325,7 @@ class Picture:
         means.append(round(sum(len(node.links) for node in there) / count, 2))
         travels, before = self.travels, self._counted
         self._counted = (travels.published, travels.delivered)
-        rates = [round((new - old) / self.series.step, 2) for new, old in zip(self._counted, before, strict=True)]
+        rates = [(new - old) / self.series.step for new, old in zip(self._counted, before, strict=True)]
         return [len(there), down, *means, *rates]
 
     # What goes out

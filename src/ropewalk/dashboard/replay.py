@@ -130,11 +130,17 @@ class Player:
             pass
 
     def seeking(self, at: float) -> Iterator[None]:
-        """The same, in lots. Backwards is from the beginning to there: a new picture, to be seen when it is done."""
+        """The same, in lots: whoever has enough of it before goes on from there. Backwards is from the beginning to there: a new picture, to be seen when it is done."""
         at = min(max(at, self.recording.begin), self.recording.end)
-        played = self._played if at >= self.at else Played(self.recording)
-        yield from played.on(at)
-        self._played, self.at = played, at
+        if at < self.at:
+            played = Played(self.recording)
+            yield from played.on(at)
+            self._played = played
+        else:
+            for _ in self._played.on(at):
+                self.at = max(self.at, self.picture.now)
+                yield
+        self.at = at
 
     def told(self) -> dict[str, float | bool]:
         """For the page."""

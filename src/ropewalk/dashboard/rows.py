@@ -9,6 +9,8 @@ Time = Annotated[float, msgspec.Meta(ge=0, lt=1e12)]  # seconds since 1970
 Words = Annotated[str, msgspec.Meta(max_length=512)]
 Ids = Annotated[list[Id], msgspec.Meta(max_length=65_536)]
 
+Filters = Annotated[list[object], msgspec.Meta(max_length=65_536)]
+
 
 class Row(msgspec.Struct, frozen=True, tag_field="table"):
     """One line."""
@@ -19,7 +21,6 @@ class OfNode(Row, frozen=True):
 
     node: Id
     at: Time
-    life: int = 0
 
 
 class Came(OfNode, frozen=True, tag="nodes"):
@@ -43,6 +44,7 @@ class Followed(OfNode, frozen=True, tag="subscriptions"):
     topic: Id = 0
     follows: bool = True
     name: Words = ""
+    filters: Filters = []  # what it wants of the topic's events, if not all
 
 
 class Held(OfNode, frozen=True, tag="held"):

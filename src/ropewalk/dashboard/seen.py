@@ -32,7 +32,7 @@ NEVER = Moment(0.0, 0.0)
 class Nobody(NamedTuple):
     """Follows nothing, and is linked with nobody."""
 
-    follows: Mapping[int, None] = MappingProxyType({})
+    follows: Mapping[int, bool] = MappingProxyType({})
     held: Mapping[int, tuple[int, ...]] = MappingProxyType({})
     links: Mapping[int, None] = MappingProxyType({})
 
@@ -56,7 +56,7 @@ class Seen:
     named: int = 0  # the row, by number, in which it was last named
     signs: bool = False  # whether it says that it lives even if nothing happens
     doubted: tuple[Moment, str] | None = None  # when a link with it has ended, and why
-    follows: dict[int, None] = field(default_factory=dict)
+    follows: dict[int, bool] = field(default_factory=dict)  # by topic, whether it wants all events
     held: dict[int, tuple[int, ...]] = field(default_factory=dict)  # by topic
     links: dict[int, None] = field(default_factory=dict)  # whom it says that it is connected with
     lvs: int = 0

@@ -95,7 +95,8 @@ class Dashboard:
     async def event(self, request: Request) -> Response:
         """One."""
         id_ = answers.id_of(request.path_params["id"])
-        return _found(None if id_ is None else answers.event(self.feed.picture, id_, _page(request)))
+        page = None if request.query_params.get("page") == "all" else _page(request)
+        return _found(None if id_ is None else answers.event(self.feed.picture, id_, page))
 
     async def stream(self, request: Request) -> Response:
         """What changes, from all of it on. What a browser has not taken yet is never piled up: it is told later, as one difference."""
@@ -118,17 +119,17 @@ class Dashboard:
             if self.feed.picture is not picture:  # it began anew
                 picture, version = self.feed.picture, 0
             source = json.dumps(self._about())
-            if version != picture.versions.now or source != about or loop.time() - said_at > STILL:
+            if version != picture.versions.now or source != about or loop.time() >= said_at + STILL:
                 told = picture.since(version, topic) | {"about": self._about()}
                 version, said_at, about = told["version"], loop.time(), source
                 yield b"data: " + msgspec.json.encode(told) + b"\n\n"
-            await self._next()
+            await self._next(said_at + STILL - loop.time())
 
-    async def _next(self) -> None:
-        """Until the next look, or the end."""
+    async def _next(self, seconds: float) -> None:
+        """Until the next look, or the end; or for so long, since a look at much that is new, and a long way through a recording, take time."""
         waiting = [asyncio.ensure_future(each) for each in (self.feed.tick(), self.closing.wait())]
         try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(waiting, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
         finally:
             for each in waiting:
                 each.cancel()

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ropewalk.dashboard.ledger import Ledger, Versions
+from ropewalk.protocols.dissemination.settings import MOST_TOPICS
 
 MOST_EVENTS = 200  # ours: that can be followed; earlier ones are only counted
 MOST_STEPS = 5000  # ours: deliveries of an event that are kept
 MOST_FORGOTTEN = 10_000  # ours: earlier events whose late deliveries are known to be late
-SHOWN_TOPICS = 4  # ours: of an event, in a list
+SHOWN_TOPICS = (
+    4  # ours: of an event, by name in a list; of the others only the ids are told, so that it is found by them, too
+)
 
 
 class Step(NamedTuple):
@@ -30,14 +33,31 @@ class Travel:
     publisher: int | None = None
     topics: tuple[int, ...] = ()
     size: int = 0
-    expected: int = 0  # who followed one of its topics then, but the publisher
+    expected: int = (
+        0  # who followed one of its topics then, but the publisher; 0 also if one of them wants only some events
+    )
     steps: dict[int, Step] = field(default_factory=dict)  # by node
     beyond: int = 0  # deliveries that are not kept
+    first: float = 0.0  # the earliest and latest step, and the most hops: kept up, since each delivery asks for them
+    last: float = 0.0
+    hops: int = 0
 
     @property
     def begun(self) -> float:
         """When it began, as far as is known."""
-        return self.at if self.at is not None else min((step.at for step in self.steps.values()), default=0.0)
+        return self.at if self.at is not None else self.first
+
+    def add(self, step: Step) -> None:
+        """It gets to one more; only what is first counts."""
+        if step.node in self.steps:
+            return
+        if len(self.steps) >= MOST_STEPS:
+            self.beyond += 1
+            return
+        self.first = min(self.first, step.at) if self.steps else step.at
+        self.last = max(self.last, step.at)
+        self.hops = max(self.hops, step.hops)
+        self.steps[step.node] = step
 
 
 class Travels:
@@ -72,13 +92,9 @@ class Travels:
         """It gets to one more."""
         self.delivered += 1
         travel = self._get(event)
-        if travel is None:
-            return
-        if len(travel.steps) >= MOST_STEPS and step.node not in travel.steps:
-            travel.beyond += 1
-        else:
-            travel.steps.setdefault(step.node, step)
-        self._show(travel)
+        if travel is not None:
+            travel.add(step)
+            self._show(travel)
 
     def name(self, topic: int) -> None:
         """It is known by now what this topic is called."""
@@ -102,10 +118,12 @@ class Travels:
         return travel
 
     def _show(self, travel: Travel) -> None:
-        last = max((step.at for step in travel.steps.values()), default=travel.begun)
-        hops = max((step.hops for step in travel.steps.values()), default=0)
-        topics = [[f"{topic:016x}", self._names.get(topic, "")] for topic in travel.topics[:SHOWN_TOPICS]]
+        topics = [[f"{topic:016x}"] for topic in travel.topics[:MOST_TOPICS]]
+        for topic, shown in zip(travel.topics, topics[:SHOWN_TOPICS], strict=False):
+            shown.append(self._names.get(topic, ""))
         publisher = f"{travel.publisher:016x}" if travel.publisher is not None else None
         got = len(travel.steps) + travel.beyond
-        took = round(1000 * max(0.0, last - travel.begun), 1)
-        self.shown.put(f"{travel.event:016x}", [travel.begun, publisher, topics, got, travel.expected, hops, took])
+        took = round(1000 * max(0.0, travel.last - travel.begun), 1)
+        self.shown.put(
+            f"{travel.event:016x}", [travel.begun, publisher, topics, got, travel.expected, travel.hops, took]
+        )

@@ -27,6 +27,11 @@ class Tail:
     rest: bytes = b""  # of a line that is not written to its end yet
     seal: bytes = b""  # the last that was read, whether it was a line or not
 
+    @property
+    def name(self) -> str:
+        """What its node is called: text, even if the name of the file is none."""
+        return os.fsencode(self.path.stem).decode("utf-8", "replace")
+
     def took(self, data: bytes) -> None:
         """So much more of it is read."""
         self.read += len(data)
@@ -113,10 +118,11 @@ class Watch:
             tail.rest = b""
             self.unreadable += 1
         found: list[Read] = []
+        name = tail.name
         for line in lines:
             row = rows.row_of(line) if line else None
             if row is not None:
-                found.append((row, tail.path.stem))
+                found.append((row, name))
             else:
                 self.unreadable += bool(line)
         return found

@@ -1,6 +1,6 @@
 // What somebody tells: colours, which part is in front, what to publish, where a replay is.
 
-import { $, make, span, tell } from "./words.js";
+import { $, latest, make, span, tell } from "./words.js";
 
 export function themes(changed) {
   const order = ["auto", "light", "dark"];
@@ -50,18 +50,19 @@ export function publishing(published) {
     event.preventDefault();
     const topics = $("publish-topics").value.split(",").map((name) => name.trim()).filter(Boolean);
     const button = $("publish").querySelector("button");
-    button.disabled = true;
+    if (button.ariaDisabled === "true") return;
+    button.ariaDisabled = "true"; // not `disabled`: what has focus would lose it
     said.className = "hint";
     said.textContent = "on its way …";
     try {
       const { event: id } = await tell("/api/publish", { topics, text: $("publish-text").value });
-      said.textContent = `published: event ${id.slice(0, 6)}. It is followed on the map.`;
+      said.textContent = "";
       published(id);
     } catch (error) {
       said.className = "hint bad";
       said.textContent = error.message;
     } finally {
-      button.disabled = false;
+      button.ariaDisabled = "false";
     }
   });
   return (about) => {
@@ -72,16 +73,23 @@ export function publishing(published) {
 }
 
 export function replaying() {
-  let dragged = false, timer;
+  let wanted, timer; // where somebody has said that it is to be, until it has come there
+  const turn = latest();
   let now = { begin: 0, end: 1, at: 0, speed: 1, paused: false };
-  const send = (what) => tell("/api/replay", what).then((told) => show(told), () => {});
+  const send = async (what) => {
+    const current = turn();
+    wanted = what.at ?? wanted;
+    const told = await tell("/api/replay", what).catch(() => undefined);
+    if (what.at === wanted) wanted = undefined;
+    if (told && current()) show(told); // else it is about what was wanted before
+  };
   const slider = $("replay-at");
   slider.addEventListener("input", () => {
-    dragged = true;
     const at = now.begin + (slider.value / 1000) * (now.end - now.begin);
+    wanted = at;
     $("replay-time").textContent = `${span(at - now.begin)} / ${span(now.end - now.begin)}`;
     clearTimeout(timer);
-    timer = setTimeout(() => { dragged = false; send({ at }); }, 150);
+    timer = setTimeout(() => send({ at }), 150);
   });
   $("replay-play").addEventListener("click", () => send(now.over ? { at: now.begin, paused: false } : { paused: !now.paused }));
   $("replay-speed").addEventListener("change", (event) => send({ speed: Number(event.target.value) }));
@@ -93,7 +101,7 @@ export function replaying() {
     const speeds = $("replay-speed");
     if (![...speeds.options].some((option) => Number(option.value) === now.speed)) speeds.append(make("option", { value: now.speed }, now.speed));
     if (document.activeElement !== speeds) speeds.value = String(now.speed);
-    if (dragged) return;
+    if (wanted !== undefined) return;
     const share = (now.at - now.begin) / Math.max(1e-9, now.end - now.begin);
     slider.value = Math.round(1000 * share);
     const words = `${span(now.at - now.begin)} / ${span(now.end - now.begin)}`;

@@ -1,16 +1,16 @@
 // The last events, and one that is followed.
 
 import { fill, pager } from "./lists.js";
-import { $, ask, clock, later, latest, make, many, ms, see, short, topicCalled } from "./words.js";
+import { $, ask, clock, later, latest, make, many, ms, see, short, topicCalled, topicsCalled } from "./words.js";
 
 const MOST = 30; // of the list
-const AT_ONCE = 500; // deliveries on a page, as the server has them
+const AT_ONCE = 500; // deliveries on a page of the table; the map has all of them
 
 export class Events {
   constructor(network, map, topics, openNode, say) {
-    Object.assign(this, { network, map, topics, openNode, say, followed: undefined, known: undefined, fresh: false, page: 0, turn: latest() });
+    Object.assign(this, { network, map, topics, openNode, say, followed: undefined, known: undefined, fresh: false, page: 0, turn: latest(), asking: false });
     this.refresh = later(400, () => this.show());
-    this.again = later(500, () => this.load(false));
+    this.again = later(500, () => this.asking || this.load(false));
     $("events-topic").addEventListener("change", () => this.show());
     $("event-close").addEventListener("click", () => this.close());
     $("event-again").addEventListener("click", () => this.load(true));
@@ -25,18 +25,23 @@ export class Events {
     const last = [...this.network.events.values()].filter((event) => !topic || event.topics.some(({ id }) => id === topic)).sort((a, b) => b.at - a.at).slice(0, MOST);
     $("events-none").hidden = last.length > 0;
     fill($("events"), last.map((event) => this.inShort(event)));
+    this.keepUp();
+  }
+
+  keepUp() {
+    // ask again for one that has grown, but never before what was asked for has come
     const now = this.network.events.get(this.followed);
-    if (now && now.got !== this.known?.delivered) this.again();
+    if (now && !this.asking && now.got !== this.known?.delivered) this.again();
   }
 
   inShort(event) {
     const missing = event.expected > event.got && this.network.at - event.at > 5;
     return make("li", { "data-key": event.id },
       make("button", { type: "button", "aria-pressed": event.id === this.followed, onclick: () => this.follow(event.id) },
-        make("b", {}, event.topics.map(topicCalled).join(", ") || "topics unknown"),
-        make("span", { class: "right" }, event.expected ? `${event.got} of ${event.expected}` : many(event.got, "delivery", "deliveries")),
+        make("b", {}, topicsCalled(event.topics)),
+        make("span", { class: `right${missing ? " bad" : ""}` }, event.expected ? `${event.got} of ${event.expected}` : many(event.got, "delivery", "deliveries")),
         make("small", {}, `${clock(event.at)} by ${this.network.called(event.publisher)}`),
-        make("small", { class: `right${missing ? " bad" : ""}` }, event.got ? `${many(event.hops, "hop")}, ${ms(event.took)} ms` : "")));
+        make("small", { class: "right" }, event.got ? `${many(event.hops, "hop")}, ${ms(event.took)} ms` : "")));
   }
 
   follow(id) {
@@ -74,8 +79,11 @@ export class Events {
   async load(again) {
     const id = this.followed, current = this.turn();
     if (id === undefined) return;
-    const event = await ask(`/api/events/${id}?page=${this.page}`).catch(() => undefined);
-    if (event === undefined || id !== this.followed || !current()) return;
+    this.asking = true;
+    const event = await ask(`/api/events/${id}?page=all`).catch(() => undefined);
+    if (!current()) return;
+    this.asking = false;
+    if (event === undefined || id !== this.followed) return;
     if (event === null) {
       this.empty("No node has told of it yet, or any more.");
       return;
@@ -86,27 +94,39 @@ export class Events {
     if (this.fresh || again) see($("map"));
     this.fresh = false;
     this.tell(event);
-    if (this.page === 0) this.map.follow(event, again || first);
+    this.map.follow(event, again || first);
     this.light();
+    this.keepUp();
   }
 
   tell(event) {
     $("event-about").textContent =
       `On ${event.topics.map(topicCalled).join(", ") || "topics unknown"}, published by ${this.network.called(event.publisher)} at ${clock(event.at)}, ${many(event.size, "byte")}. ` +
-      `${event.delivered}${event.expected ? ` of ${event.expected}` : ""} ${event.delivered === 1 && !event.expected ? "delivery" : "deliveries"}.`;
-    fill($("event-steps"), event.steps.map(([node, source, hops, took]) =>
+      `${event.delivered}${event.expected ? ` of ${event.expected}` : ""} ${event.delivered === 1 && !event.expected ? "delivery" : "deliveries"}.` +
+      (event.beyond ? ` There is no room for ${many(event.beyond, "of them", "of them")}.` : "");
+    this.list(event.steps);
+  }
+
+  list(steps) {
+    const pages = Math.max(1, Math.ceil(steps.length / AT_ONCE));
+    this.page = Math.min(this.page, pages - 1);
+    fill($("event-steps"), steps.slice(this.page * AT_ONCE, (this.page + 1) * AT_ONCE).map(([node, source, hops, took]) =>
       make("tr", { "data-key": node },
         make("td", {}, this.nodeButton(node)), make("td", {}, source === null ? "–" : this.nodeButton(source)),
         make("td", { class: "number" }, hops), make("td", { class: "number" }, ms(took)))));
-    pager($("event-pager"), { page: event.page, pages: Math.ceil(event.of / AT_ONCE) }, (page) => { this.page = page; this.load(false); });
+    pager($("event-pager"), { page: this.page, pages }, (page) => {
+      this.page = page;
+      this.list(steps);
+      this.light();
+    });
   }
 
   nodeButton(id) {
-    return make("button", { type: "button", onclick: () => this.network.byId(id) && this.openNode(id) }, this.network.called(id));
+    return make("button", { type: "button", title: this.network.called(id), onclick: () => this.network.byId(id) && this.openNode(id) }, this.network.called(id));
   }
 
   light() {
-    const shown = this.page === 0 ? (this.map.travel?.shown ?? 0) : Infinity;
+    const shown = (this.map.travel?.shown ?? 0) - this.page * AT_ONCE;
     [...$("event-steps").rows].forEach((row, at) => row.classList.toggle("lit", at < shown));
   }
 }

@@ -8,7 +8,7 @@ import { Nodes } from "./nodes.js";
 import { Network } from "./stream.js";
 import { fill } from "./lists.js";
 import { Topics } from "./topics.js";
-import { $, called, clock, later, make, many, number, see, topicCalled } from "./words.js";
+import { $, brief, called, clock, later, make, many, number, see, short, topicCalled } from "./words.js";
 
 const network = new Network();
 const map = new Map2D($("map"), network);
@@ -18,7 +18,13 @@ const charts = later(900, () => overall(network, $));
 const open = tabs((tab) => { if (tab === "tab-node") { nodes.list(); nodes.load(); } });
 const openNode = (id) => { map.choose(id); open("tab-node"); };
 const events = new Events(network, map, topics, openNode, say);
-const showPublishing = publishing((id) => { open("tab-events"); events.follow(id); });
+const showPublishing = publishing((id) => {
+  const held = $("panel-publish").contains(document.activeElement);
+  open("tab-events");
+  if (held) $("tab-events").focus({ preventScroll: true }); // what had it is out of sight
+  $("published").textContent = `Published: event ${short(id)}. It is followed on the map.`;
+  events.follow(id);
+});
 const showReplay = replaying();
 themes(() => { map.changed(true); overall(network, $); nodes.draw(); });
 
@@ -31,14 +37,17 @@ const news = later(1000, () => {
 function say(words) {
   // of the event that is under way; else of the node that is chosen
   const node = network.byId(map.selected);
-  const about = node ? `node ${called(node)}, ${node.state}: ${node.follows} topics, LVS ${node.lvs}, PVS ${node.pvs}, ${node.connections} connections` : "";
+  const about = node ? `node ${brief(called(node))}, ${node.state}: ${many(node.follows, "topic")}, LVS ${node.lvs}, PVS ${node.pvs}, ${many(node.connections, "connection")}` : "";
   $("map-open").hidden = !node;
-  $("map-said").textContent = words || about;
+  const said = words || about;
+  if ($("map-said").textContent !== said) $("map-said").textContent = said; // it is read out
 }
 
 function title() {
   $("map-title").textContent = topics.chosen ? `Overlay of ${topicCalled(topics.chosen)}` : "All connections";
   $("map-summary").textContent = map.summary(topics.chosen);
+  $("legend-member").textContent = topics.chosen ? "follows the topic" : "node"; // without a topic all are drawn so
+  for (const id of ["legend-other", "legend-overlay"]) $(id).hidden = !topics.chosen;
 }
 
 network.addEventListener("connection", ({ detail }) => {
@@ -53,9 +62,13 @@ network.addEventListener("change", ({ detail }) => {
   $("mode").classList.toggle("live", about.live);
   $("beyond").hidden = !totals.beyond;
   $("beyond").textContent = `Not all is shown: there was no room for more nodes or topics, ${many(totals.beyond, "time")}.`;
+  $("unreadable").hidden = !about.unreadable;
+  $("unreadable").textContent = `${many(about.unreadable, "line")} of the files could not be read, and ${about.unreadable === 1 ? "is" : "are"} passed over.`;
   $("map-empty").hidden = network.nodes.size > 0;
   if (detail.nodes_gone && map.selected !== undefined && !network.byId(map.selected)) map.choose(undefined); // after a break it may only not be back yet
   if (detail.whole) events.renew();
+  const chosen = network.ids.get(map.selected), underWay = map.travel && !map.travel.over;
+  if (!underWay && (detail.whole || detail.nodes?.some(([number]) => number === chosen))) say(""); // it may be another story now
   showPublishing(about);
   showReplay(about);
   title();
@@ -94,7 +107,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "[") topics.move(-1);
   if (event.key === "]") topics.move(1);
 });
-new ResizeObserver(charts).observe($("charts"));
+new ResizeObserver(() => { if (network.points.size) charts(); }).observe($("charts")); // else the first points would wait for the next turn
 
 document.addEventListener("visibilitychange", () => network.look(document.hidden));
 network.look(document.hidden);

@@ -1,11 +1,14 @@
 // The map: connections in the background, one topic's overlay over them, and an event on its way. Draws only when something has changed.
 
-import { called, colour, ms, short } from "./words.js";
+import { brief, called, colour, ms, short } from "./words.js";
 
 const MARGIN = 30;
 const BELOW = 14; // more room there, for what is said of a node or a hop
 const GROW = 220; // milliseconds in which a link lights up
 const EDGE = 40; // so far inside is brought who would be out of sight
+const WHEEL = [1, 16, 400]; // pixels in what a wheel counts in: pixels, lines, pages
+const PER_PIXEL = 0.0014, PER_PINCH = 0.01; // how fast that zooms: a notch of a wheel is about a hundred pixels, two fingers that part a few at a time
+const MOST_AT_ONCE = 0.25; // however much comes at once
 const MOST_NAMED = 130; // nodes whose names are all drawn; of more, those that matter
 
 export class Map2D extends EventTarget {
@@ -156,15 +159,15 @@ export class Map2D extends EventTarget {
     pen.strokeStyle = colour("event");
     pen.lineWidth = this.crowd() < 0.7 ? 1.8 : 2.6;
     const { ids } = this.network;
+    pen.beginPath(); // one for all: there may be thousands
     for (const step of this.travel.steps.slice(0, this.travel.shown)) {
       const from = step.source === null ? undefined : this.at(ids.get(step.source)), to = this.at(ids.get(step.node));
       if (!from || !to) continue;
       const share = this.travel.over ? 1 : Math.min(1, Math.max(0, (this.travel.elapsed - step.begins) / GROW));
-      pen.beginPath();
       pen.moveTo(from[0], from[1]);
       pen.lineTo(from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share);
-      pen.stroke();
     }
+    pen.stroke();
   }
 
   crowd() {
@@ -296,7 +299,7 @@ export class Map2D extends EventTarget {
     travel.over = elapsed > travel.whole + GROW || travel.steps.length === 0;
     if (before === travel.shown && !travel.over) return;
     const last = travel.steps[travel.shown - 1], { network } = this;
-    const words = last && !travel.over ? `hop ${last.hops} · ${ms(last.took)} ms · ${network.called(last.node)}${last.source === null ? "" : ` from ${network.called(last.source)}`}` : "";
+    const words = last && !travel.over ? `hop ${last.hops} · ${ms(last.took)} ms · ${brief(network.called(last.node))}${last.source === null ? "" : ` from ${brief(network.called(last.source))}`}` : "";
     this.dispatchEvent(new CustomEvent("travel", { detail: { shown: travel.shown, over: travel.over, words } }));
   }
 
@@ -388,7 +391,9 @@ export class Map2D extends EventTarget {
     canvas.addEventListener("pointerleave", () => { if (this.hovered !== undefined) { this.hovered = undefined; this.changed(); } });
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      this.zoomBy(event.deltaY < 0 ? 1.15 : 1 / 1.15, ...place(event));
+      if (event.deltaY === 0) return; // sideways
+      const by = event.deltaY * (WHEEL[event.deltaMode] ?? 1) * (event.ctrlKey ? PER_PINCH : PER_PIXEL);
+      this.zoomBy(Math.exp(-Math.max(-MOST_AT_ONCE, Math.min(MOST_AT_ONCE, by))), ...place(event));
     }, { passive: false });
     canvas.addEventListener("keydown", (event) => {
       const keys = {

@@ -68,6 +68,7 @@ export class Nodes {
     const current = this.turnOfList();
     const list = await ask(`/api/nodes?page=${this.page}&find=${encodeURIComponent($("nodes-find").value)}`).catch(() => undefined);
     if (!list || !current()) return;
+    this.page = list.page; // perhaps there are no longer as many
     $("nodes-title").textContent = `All nodes (${list.of})`;
     fill($("nodes"), list.entries.map((node) =>
       make("li", { "data-key": node.id }, make("button", { type: "button", "aria-pressed": node.id === this.chosen, onclick: () => this.open(node.id) },

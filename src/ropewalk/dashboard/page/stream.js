@@ -46,14 +46,16 @@ export class Network extends EventTarget {
   }
 
   open(topic) {
+    if (this.source?.topic === topic) return;
     this.topic = topic;
     this.clearTopic(); // what was told is of another one
-    if (!this.lost && !this.resting) this.connect(); // else it is tried again anyway
+    if (this.source || (!this.lost && !this.resting)) this.connect(); // else it is tried again anyway; one that has not said a word yet is of the other topic all the same
   }
 
   connect() {
     this.source?.close();
     const source = (this.source = new EventSource(`/api/stream?topic=${encodeURIComponent(this.topic)}`));
+    source.topic = this.topic; // for which it was opened
     this.listen();
     source.onmessage = (message) => {
       if (source !== this.source) return;

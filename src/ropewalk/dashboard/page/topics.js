@@ -6,10 +6,10 @@ import { $, ask, later, latest, make, topicCalled } from "./words.js";
 export class Topics extends EventTarget {
   constructor() {
     super();
-    Object.assign(this, { entries: [], chosen: undefined, page: 0, touched: false });
+    Object.assign(this, { entries: [], chosen: undefined, page: 0, pages: 1, listed: 0, arriving: undefined, touched: false });
     this.turn = latest();
     this.refresh = later(3000, () => this.load());
-    $("topics-find").addEventListener("input", () => { this.page = 0; this.load(); });
+    $("topics-find").addEventListener("input", () => this.turnTo(0));
     $("topics").addEventListener("keydown", (event) => {
       const by = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[event.key];
       if (by === undefined) return;
@@ -23,11 +23,21 @@ export class Topics extends EventTarget {
   async load() {
     const current = this.turn();
     const list = await ask(`/api/topics?page=${this.page}&find=${encodeURIComponent($("topics-find").value)}`).catch(() => undefined);
-    if (!list || !current()) return;
+    if (!current()) return;
+    const { arriving } = this;
+    this.arriving = undefined;
+    if (!list) {
+      this.page = this.listed;
+      return;
+    }
     this.entries = list.entries;
+    this.page = this.listed = list.page; // perhaps there are no longer as many
+    this.pages = list.pages;
     $("topics-title").textContent = `Topics (${list.of})`;
-    pager($("topics-pager"), list, (page) => { this.page = page; this.load(); });
-    if (this.chosen) this.chosen = this.entries.find((topic) => topic.id === this.chosen.id) ?? this.chosen;
+    pager($("topics-pager"), list, (page) => this.turnTo(page));
+    const arrived = arriving === undefined ? undefined : this.entries.at(arriving);
+    if (arrived) this.go(arrived);
+    else if (this.chosen) this.chosen = this.entries.find((topic) => topic.id === this.chosen.id) ?? this.chosen;
     else if (this.entries.length && !this.touched) this.choose(this.entries[0]);
     this.show();
   }
@@ -36,10 +46,23 @@ export class Topics extends EventTarget {
     return [{ id: "", name: "all connections" }, ...this.entries];
   }
 
+  turnTo(page, arriving = undefined) {
+    // show that page; and choose its first topic (0) or its last one (-1), once it has come
+    Object.assign(this, { page, arriving });
+    this.load();
+  }
+
   move(by) {
+    if (this.arriving !== undefined) return; // a page is on its way
     const all = this.all(), here = all.findIndex((topic) => topic.id === (this.chosen?.id ?? ""));
-    this.choose(all[Math.min(all.length - 1, Math.max(0, here + by))]);
-    this.show();
+    if (by === 1 && here === all.length - 1 && this.listed < this.pages - 1) this.turnTo(this.listed + 1, 0);
+    else if (by === -1 && here === 1 && this.listed > 0) this.turnTo(this.listed - 1, -1);
+    else if (here < 0 && Math.abs(by) === 1) this.go(all[1] ?? all[0]); // the chosen one is not listed here
+    else this.go(all[Math.min(all.length - 1, Math.max(0, here + by))]);
+  }
+
+  go(topic) {
+    if (topic.id !== (this.chosen?.id ?? "")) this.choose(topic);
     $("topics").querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }
 

@@ -17,7 +17,12 @@ export function make(tag, about = {}, ...children) {
 
 export const short = (id) => id.slice(0, 6);
 export const called = (node) => (node ? node.name || short(node.id) : "?");
+export const brief = (name) => (name.length > 26 ? `${name.slice(0, 25)}…` : name); // where more is to be said than a name
 export const topicCalled = (topic) => (topic ? topic.name || short(topic.id) : "");
+export const topicsCalled = (topics) => {
+  const named = topics.filter(({ name }) => name !== undefined); // the server names the first ones
+  return named.map(topicCalled).join(", ") + (topics.length > named.length ? ` and ${topics.length - named.length} more` : "") || "topics unknown";
+};
 export const many = (count, word, words = word + "s") => `${number(count)} ${count === 1 ? word : words}`;
 export const number = (value) => (typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 1 }) : "–");
 export const clock = (at) => new Date(at * 1000).toLocaleTimeString([], { hour12: false });
@@ -34,7 +39,8 @@ export async function ask(path) {
 
 export async function tell(path, what) {
   const headers = { "Content-Type": "application/json", "X-Ropewalk": "1" };
-  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(what) });
+  const about = { method: "POST", headers, body: JSON.stringify(what), signal: AbortSignal.timeout(PATIENCE) };
+  const answer = await fetch(path, about).catch((error) => { throw new Error(error.name === "TimeoutError" ? `no answer for ${PATIENCE / 1000} seconds; it may be done all the same` : "the server is not to be reached"); });
   const said = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Error(said.error || `the server answers ${answer.status}`);
   return said;

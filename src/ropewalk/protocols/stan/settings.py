@@ -115,7 +115,9 @@ class Settings:
             raise UsageError(
                 f"--shared needs --schedule timed (usual with --engine sim): with {self.schedule} weights never change."
             )
-        if self.overlay == "erdos-renyi" and self.fanout == "two-way" and self.manager != "scamp":  # which makes views itself
+        if (
+            self.overlay == "erdos-renyi" and self.fanout == "two-way" and self.manager != "scamp"
+        ):  # which makes views itself
             raise UsageError(
                 "fanout two-way goes with overlay fixed: half an Erdos-Renyi digraph is not connected; add --overlay fixed."
             )

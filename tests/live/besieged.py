@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import urllib.request
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -93,10 +94,10 @@ class Siege:
     newcomers: list[float]  # seconds that each took that came meanwhile, until it got what was published from then on
 
     @property
-    def counted(self) -> dict[str, int]:
+    def counted(self) -> Counter[str]:
         """Who was turned away or cut off, by why."""
         found = re.findall(r'ropewalk_limited_total\{why="([^"]+)"\} (\d+)', self.page)
-        return {why: int(count) for why, count in found}
+        return Counter({why: int(count) for why, count in found})
 
     @property
     def held_up(self) -> int:

@@ -55,6 +55,8 @@ TRACED = 20_000  # up to so many frames memory is counted object by object, else
 # bytes that three nodes may come to take, by how many frames there were. Seen: up to 2.9 MB with 300 (one of them large, and an event),
 # 1.2 to 3.1 with 2,500, 2.2 to 2.9 with 20,000, by seed and protocol. If all that comes were kept it would be some 700 more a frame
 AT_FIRST, FOR_A_FRAME = 3_700_000, 256
+# And from half of them on, however many follow: by then all that has bounds is full. Seen, as the system sees it: 2.5 to 11 MB more in 400,000 frames
+FROM_HALF_ON = 24_000_000
 MOST_BYTES = 160 * 1_048_576  # at the very most: some 64 MiB of events, and all else
 # those that need to know nothing but the node as it is
 OF_ONE_MOMENT = (ViewBounds, NoSelfLink, LinkCounts, Bounded, CachesBounded, RingsBounded, InterestsBounded)
@@ -75,10 +77,13 @@ class Outcome:
 
     frames: int = 0
     refused: int = 0  # frames that the decoder did not take
+    struck: int = 0  # frames that were sent to the node
+    taken_in: int = 0  # messages of theirs that came as far as its driver: of the others nobody but the connection has seen anything
     cut_off: int = 0  # connections that ended over it
     made: dict[str, int] = field(default_factory=dict)  # frames by how they were made
     limited: dict[str, int] = field(default_factory=dict)  # bounds that were reached
     grown: int = 0  # bytes of memory, at the most
+    grown_by_half: int | None = None  # and when half was done
     digest: str = ""  # of all frames: the same seed makes the same
 
 
@@ -106,7 +111,7 @@ class Attack:
         self.mutator = Mutator(codec, seed, known)
         self.random = Random(seed)  # noqa: S311  a seed is to decide
         self.connection: Connection | None = None
-        self.came = 0  # connections so far
+        self.came = self.struck = self.taken_in = 0  # connections, frames and messages so far
         for each in net.nodes.values():
             self._overhear(each)
 
@@ -116,6 +121,8 @@ class Attack:
         def hear(sender: Any, message: Any) -> None:
             if self.connection is None or sender.id != self.connection.contact.id:
                 self.mutator.hear(message)
+            else:
+                self.taken_in += 1
             heard(sender, message)
 
         live.transport.heard = hear
@@ -125,6 +132,7 @@ class Attack:
         if self.connection is None or self.connection.ending is not None:
             self._come()
         assert self.connection is not None
+        self.struck += 1
         middle = self.random.randrange(len(data) + 1)  # bytes come as they come
         for part in (data[:middle], data[middle:]):
             if part and self.connection.ending is None:
@@ -150,22 +158,29 @@ class Attack:
         self.victim.transport._install(connection)  # noqa: SLF001  as after the welcome
 
 
-def fuzz(protocol: str, frames: int, seed: int, tell: Callable[[int], None] = lambda _: None) -> Outcome:
-    """So many frames at a node of one protocol; raises BrokenError if something does not hold."""
+def fuzz(
+    protocol: str, frames: int, seed: int, tell: Callable[[int], None] = lambda _: None, taken_in: int = 0
+) -> Outcome:
+    """So many frames at a node of one protocol, and as many more as it takes until it has taken in so many.
+
+    Raises BrokenError if something does not hold.
+    """
     errors = Errors()
     logging.getLogger("ropewalk").addHandler(errors)
     tracing = frames <= TRACED  # it takes as long again
     if tracing:
         tracemalloc.start(1)
     try:
-        return play(lambda: _fuzz(protocol, frames, seed, errors, tell))
+        return play(lambda: _fuzz(protocol, frames, taken_in, seed, errors, tell))
     finally:
         logging.getLogger("ropewalk").removeHandler(errors)
         if tracing:
             tracemalloc.stop()
 
 
-async def _fuzz(protocol: str, frames: int, seed: int, errors: Errors, tell: Callable[[int], None]) -> Outcome:
+async def _fuzz(
+    protocol: str, frames: int, taken_in: int, seed: int, errors: Errors, tell: Callable[[int], None]
+) -> Outcome:
     codec, outcome = Codec(PROTOCOLS[protocol].messages), Outcome()
     net = Net(protocol, seed, NAMES, TOPICS)
     attack, hands = Attack(net, seed, codec), Hands(protocol, seed)
@@ -175,7 +190,9 @@ async def _fuzz(protocol: str, frames: int, seed: int, errors: Errors, tell: Cal
     await asyncio.sleep(SETTLED)
     before = _memory()
     digest = blake2b(digest_size=8)
-    for number in range(1, frames + 1):
+    number, is_over = 0, False
+    while not is_over:
+        number += 1
         data = attack.mutator.next()
         digest.update(data)
         refused = decoded(codec, data)
@@ -185,13 +202,20 @@ async def _fuzz(protocol: str, frames: int, seed: int, errors: Errors, tell: Cal
             attack.strike(data)
         if number % AT_ONCE == 0:
             await asyncio.sleep(AT_ONCE * A_FRAME)
-        if number % EVERY == 0 or number == frames:
+        is_over = number >= frames and attack.taken_in >= taken_in
+        is_half = outcome.grown_by_half is None and 2 * number >= frames and 2 * attack.taken_in >= taken_in
+        if number % EVERY == 0 or is_half or is_over:
             _must_hold(protocol, net, errors, f"after {number} frames")
-            outcome.grown = max(outcome.grown, _memory() - before)
-            if outcome.grown > (most := most_bytes(number)):
-                raise BrokenError(f"after {number} frames: {outcome.grown} bytes more, of {most} allowed")
+            now = _memory() - before
+            outcome.grown = max(outcome.grown, now)
+            most = most_bytes(number, outcome.grown_by_half)
+            if now > most:
+                raise BrokenError(f"after {number} frames: {now} bytes more, of {most} allowed")
+            if is_half:
+                outcome.grown_by_half = now
             tell(number)
-    outcome.frames, outcome.cut_off, outcome.made = frames, attack.came, attack.mutator.made
+    outcome.frames, outcome.cut_off, outcome.made = number, attack.came, attack.mutator.made
+    outcome.struck, outcome.taken_in = attack.struck, attack.taken_in
     if attack.connection is not None:
         attack.connection.abort()
     await asyncio.sleep(AFTERWARDS)
@@ -275,9 +299,10 @@ def _must_hold(protocol: str, net: Net, errors: Errors, when: str) -> None:
                 raise BrokenError(f"{when}: {name}: {what}: {count}, of {most} allowed")
 
 
-def most_bytes(frames: int) -> int:
-    """What nodes may come to take after so many."""
-    return min(MOST_BYTES, AT_FIRST + FOR_A_FRAME * frames)
+def most_bytes(frames: int, by_half: int | None) -> int:
+    """What nodes may come to take after so many; from half of them on, by what they took then, too."""
+    most = min(MOST_BYTES, AT_FIRST + FOR_A_FRAME * frames)
+    return most if by_half is None else min(most, by_half + FROM_HALF_ON)
 
 
 def _memory() -> int:

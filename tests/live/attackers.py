@@ -35,6 +35,7 @@ from ropewalk.engines.live.frames import (
 )
 from ropewalk.engines.live.handshake import Caller, Other, Proof, RefusedError, Terms
 from ropewalk.engines.live.identity import Identity, contexts, topic_of
+from ropewalk.engines.live.limits import MESSAGES
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.wire import KINDS as NUMBERS
 from ropewalk.engines.live.wire import Codec, Numbers, fresh_topics
@@ -44,8 +45,9 @@ from ropewalk.protocols.dissemination.messages import Push, Want
 from ropewalk.protocols.stan.messages import Announce, KeepAlive
 
 AT_A_TIME = 24  # of each kind
-CROWDS = {"unfinished_pieces": 64}  # but of these, which do harm only together
-PATIENCE = 20.0  # seconds: by then whoever does harm is hung up on
+# But of these, which do harm only together; and of those whose messages this process can make only so fast: of more none would be a flood
+CROWDS = {"unfinished_pieces": 64, "many_topics": 8, "flood_of_control": 8}
+PATIENCE = 20.0  # seconds: by then whoever does harm is hung up on; and for each step that leads there, which may take long on a busy machine
 ENOUGH = 3_000_000  # bytes of a flood at the least
 FLOODING, STAYING = 3.0, 8.0  # seconds: a flood, and who is let in and only pings, longer than anybody is waited for
 SILENT = (
@@ -54,8 +56,10 @@ SILENT = (
 CODEC = Codec(PROTOCOLS["stan"].messages)
 MANY = 100_000  # topics, messages of one attacker
 RECORDED: list[bytes] = []  # proofs that were good once
-NOBODY, AWAY, NO, CUT, LATE, LEFT = "never connected", "turned away", "refused", "hung up on", "timed out", "left"
-ENDS = (NOBODY, AWAY, NO, CUT, LATE, LEFT)  # nobody answered; hung up on before TLS was up; told why; hung up on later
+NOBODY, AWAY, NO, CUT, LEFT = "never connected", "turned away", "refused", "hung up on", "left"
+LATE, IDLE = "timed out", "never began"
+# Nobody answered; hung up on before TLS was up; told why; hung up on later; not, whatever it did; not, and it had not come to do what it came for
+ENDS = (NOBODY, AWAY, NO, CUT, LATE, IDLE, LEFT)
 
 
 @dataclass
@@ -66,15 +70,29 @@ class Attempt:
     random: Random
     end: str = LEFT
     why: str = ""  # it was refused
-    connected: bool = False  # with TLS, if it comes with TLS
+    connected: bool = False  # and the other end has said hello, if it comes with TLS: else that may not be up there, and come to nothing
     let_in: bool = False
+    begun: bool = False  # to do what nobody who keeps the rules does
     sent: int = 0  # bytes, that are no longer here
     waited: float = 0.0  # seconds, until it could send more
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
+    timeout: asyncio.Timeout | None = None
+
+    def got_on(self) -> None:
+        """Who is slow here is not to count as somebody who is not hung up on there: what comes next has all the time again."""
+        if self.timeout is not None:
+            self.timeout.reschedule(asyncio.get_running_loop().time() + PATIENCE)
+
+    def begins(self) -> None:
+        """From now on nobody needs to put up with it."""
+        if not self.begun:
+            self.begun = True
+            self.got_on()
 
     async def connect(self, **more: Any) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         reader, writer = await asyncio.open_connection(*self.place, **more)
-        self.connected = True
+        self.connected = "ssl" not in more
+        self.got_on()
         self.writers.append(writer)
         return reader, writer
 
@@ -109,6 +127,7 @@ class Line:
     identity: Identity
     certificate: bytes  # that it showed
     numbers: Numbers  # of topics
+    hello: tuple[int, bytes] = (0, b"")
     written: int = 0
 
     @classmethod
@@ -116,7 +135,11 @@ class Line:
         identity = Identity.fresh()
         reader, writer = await attempt.connect(ssl=contexts(identity, None)[1], server_hostname="node")
         shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        return cls(attempt, reader, writer, identity, shown, Numbers())
+        line = cls(attempt, reader, writer, identity, shown, Numbers())
+        line.hello = await line.frame()
+        attempt.connected = True
+        attempt.got_on()
+        return line
 
     async def frame(self) -> tuple[int, bytes]:
         header = int.from_bytes(await self.reader.readexactly(HEADER), "big")
@@ -142,7 +165,7 @@ class Line:
     async def proof(self, certificate: bytes | None = None) -> tuple[Caller, bytes]:
         """What would let it in; bound to another certificate, if that is given."""
         caller = Caller(Terms(self.identity, "", "stan"), certificate or self.certificate, None, "")
-        answer = caller.receive(*await self.frame())
+        answer = caller.receive(*self.hello)
         assert isinstance(answer, tuple)
         return caller, answer[1]
 
@@ -153,6 +176,7 @@ class Line:
         assert isinstance(caller.receive(*await self.frame()), Other)
         RECORDED[:] = [proof]
         self.attempt.let_in = True
+        self.attempt.got_on()
 
     async def until_hung_up(self) -> None:
         """And take note whether it is let in before."""
@@ -174,22 +198,26 @@ class Line:
 
 async def half_open(attempt: Attempt) -> None:
     reader, _writer = await attempt.connect()
+    attempt.begins()
     await attempt.hung_up(reader)
 
 
 async def come_and_go(attempt: Attempt) -> None:
     await attempt.connect()
+    attempt.begins()
 
 
 async def rubbish(attempt: Attempt) -> None:
     reader, writer = await attempt.connect()
     writer.write(attempt.random.randbytes(300))
+    attempt.begins()
     await attempt.hung_up(reader)
 
 
 async def slow_tls(attempt: Attempt) -> None:
     """A byte at a time, of what would be the beginning of TLS."""
     reader, writer = await attempt.connect()
+    attempt.begins()
     await _bytewise(
         writer, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200), _soon(attempt.hung_up(reader))
     )
@@ -199,6 +227,7 @@ async def slow_proof(attempt: Attempt) -> None:
     """The same, of a proof that would be good."""
     line = await Line.to(attempt)
     _caller, proof = await line.proof()
+    attempt.begins()
     await _bytewise(line.writer, frame(PROOF, proof), _soon(line.until_hung_up()))
 
 
@@ -223,6 +252,7 @@ async def oversized(attempt: Attempt) -> None:
         await line.enter()
     length = MOST_FRAME + 1 + attempt.random.randrange(2**23)
     await line.send((length << 8 | attempt.random.randrange(256)).to_bytes(HEADER, "big"))
+    attempt.begins()
     await line.until_hung_up()
 
 
@@ -231,6 +261,7 @@ async def wrong_certificate(attempt: Attempt) -> None:
     line = await Line.to(attempt)
     _caller, proof = await line.proof(contexts(Identity.fresh(), None)[2])
     await line.send(frame(PROOF, proof))
+    attempt.begins()
     await line.until_hung_up()
 
 
@@ -244,6 +275,7 @@ async def wrong_key(attempt: Attempt) -> None:
     else:
         said.signature = bytes(len(said.signature))
     await line.send(frame(PROOF, msgspec.msgpack.encode(said)))
+    attempt.begins()
     await line.until_hung_up()
 
 
@@ -255,6 +287,7 @@ async def replayed(attempt: Attempt) -> None:
         before.over()
     line = await Line.to(attempt)
     await line.send(frame(PROOF, RECORDED[0]))
+    attempt.begins()
     await line.until_hung_up()
 
 
@@ -263,6 +296,7 @@ async def garbage_inside(attempt: Attempt) -> None:
     await line.enter()
     await line.send(frame(random.choice((32, 48, 99, 6, 7)), random.randbytes(random.choice((1, 50, 3000)))))
     await line.send(random.randbytes(500))
+    attempt.begins()
     await line.until_hung_up()
 
 
@@ -277,9 +311,11 @@ async def _flood(attempt: Attempt, some: Callable[[int], Sequence[Message]]) -> 
     """MANY messages, so many at a time."""
     line = await Line.to(attempt)
     await line.enter()
-    listening = _soon(line.until_hung_up())
+    listening, entered = _soon(line.until_hung_up()), asyncio.get_running_loop().time()
     for start in range(0, MANY, 500):
         await _say(line, some(start))
+        if start + 500 > MESSAGES.at_once + MESSAGES.a_second * (asyncio.get_running_loop().time() - entered):
+            attempt.begins()
         await asyncio.sleep(0)  # the others have a turn, and it hears that it is hung up on
         if listening.done():
             break
@@ -303,6 +339,7 @@ async def flood_of_events(attempt: Attempt) -> None:
     await line.enter()
     listening = _soon(line.until_hung_up())
     await _say(line, [Announce(topic)])
+    attempt.begins()
     loop = asyncio.get_running_loop()
     until = loop.time() + FLOODING
     while (loop.time() < until or attempt.sent < ENOUGH) and not listening.done():
@@ -318,6 +355,7 @@ async def unfinished_pieces(attempt: Attempt) -> None:
     """As much as may be under way on a link, of messages that never end; and then nothing but that it is there."""
     line = await Line.to(attempt)
     await line.enter()
+    attempt.begins()
     listening = _soon(line.until_hung_up())
     for number in range(MOST_UNFINISHED // PIECE_BYTES):
         header = (number % MOST_STREAMS).to_bytes(2, "big") + bytes((NUMBERS["push"], MORE))
@@ -332,6 +370,7 @@ async def never_reads(attempt: Attempt) -> None:
     await line.enter()
     line.writer.transport.pause_reading()  # type: ignore[attr-defined]
     await _say(line, [Announce(topic), Want((1,), (topic,))])
+    attempt.begins()
     await line.ping(staying=SILENT)
 
 
@@ -367,10 +406,10 @@ async def attack(place: tuple[str, int], count: int, seed: int, names: list[str]
 async def _tried(kind: Kind, attempt: Attempt) -> None:
     """What goes wrong here and is no doing of the other end ends everything."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PATIENCE) as attempt.timeout:
             await kind(attempt)
     except TimeoutError:  # an OSError, too
-        attempt.end = LATE
+        attempt.end = LATE if attempt.begun else IDLE
     except (OSError, asyncio.IncompleteReadError, RefusedError) as error:
         attempt.failed(error)
     finally:
@@ -383,6 +422,7 @@ def _together(attempts: list[Attempt]) -> dict[str, object]:
         "tried": len(attempts),
         "connected": sum(each.connected for each in attempts),
         "let in": sum(each.let_in for each in attempts),
+        "begun": sum(each.begun for each in attempts),
         **{end: ends[end] for end in ENDS},
         "whys": Counter(re.sub(r"\d+", "N", each.why) for each in attempts if each.why),
         "sent": sum(each.sent for each in attempts),

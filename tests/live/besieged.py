@@ -4,22 +4,25 @@ import asyncio
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import urllib.request
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from ropewalk.engines.live.api import Node
 
-ATTACKERS = Path(__file__).parent / "attackers.py"
+ATTACKERS, WEIGHED = (Path(__file__).parent / name for name in ("attackers.py", "weighed.py"))
 TOPIC = "attacked"
 BEFORE, AFTER = 20, 20  # events before the attack, and after it
 PAUSE = 0.05  # seconds from one event of who keeps the rules to the next, and from one look at the node's process to the next
 NEXT = 1.0  # seconds from when a newcomer has gone until the next one comes
+HONEST = 2  # who publishes and who reads: they call the node
 PATIENCE = 60.0  # seconds: for anything that those who keep the rules wait for
 
 Found = TypedDict(  # of the attackers of a kind: how many got how far, and how they ended (attackers.ENDS)
@@ -28,11 +31,13 @@ Found = TypedDict(  # of the attackers of a kind: how many got how far, and how 
         "tried": int,
         "connected": int,
         "let in": int,
+        "begun": int,
         "never connected": int,
         "turned away": int,
         "refused": int,
         "hung up on": int,
         "timed out": int,
+        "never began": int,
         "left": int,
         "whys": dict[str, int],
         "sent": int,
@@ -42,12 +47,22 @@ Found = TypedDict(  # of the attackers of a kind: how many got how far, and how 
 
 
 @dataclass
+class Weight:
+    """What the node takes when nobody is there but those who keep the rules."""
+
+    resident: int  # bytes, but for what the allocator keeps for later
+    blocks: int  # of memory, in which Python keeps what is small: an object, or a part of one
+    delivered: int  # events that have come so far
+
+
+@dataclass
 class Attacked:
     """The node's process, and what can be seen of it."""
 
     process: subprocess.Popen[bytes]
     address: str
     metrics: int
+    weighed: Path  # where it writes down what it takes
     descriptors: list[int] = field(default_factory=list)  # as time went by
     before: int = 0  # bytes that it took when the attack began
 
@@ -71,6 +86,19 @@ class Attacked:
         (most,) = re.findall(r"VmHWM:\s+(\d+) kB", self._about("status").read_text())
         return 1024 * int(most) - self.before
 
+    async def weigh(self, callers: int) -> Weight:
+        """What it takes, once nobody is there but so many who keep the rules."""
+        async with asyncio.timeout(PATIENCE):
+            while (page := await asyncio.to_thread(self.page)) and _number("callers", page) != callers:  # noqa: ASYNC110
+                await asyncio.sleep(PAUSE)
+        before = self._weights()
+        self.process.send_signal(signal.SIGUSR1)
+        await until(lambda: len(self._weights()) > len(before))
+        return Weight(**json.loads(self._weights()[-1]), delivered=_number("delivered_total", page))
+
+    def _weights(self) -> list[str]:
+        return [line for line in self.weighed.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
     def page(self) -> str:
         """What it says of itself."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=20) as page:
@@ -89,36 +117,46 @@ class Siege:
     lasted: float  # seconds
     delays: list[float]  # seconds from when something was to be published meanwhile until it came, ordered
     newcomers: list[float]  # seconds that each took that came meanwhile, until it got what was published from then on
+    former: str = ""  # what the node had counted before
+    weights: list[Weight] = field(default_factory=list)  # after a first wave, if there was one, and at the end
 
     @property
-    def counted(self) -> dict[str, int]:
+    def counted(self) -> Counter[str]:
         """Who was turned away or cut off, by why."""
-        found = re.findall(r'ropewalk_limited_total\{why="([^"]+)"\} (\d+)', self.page)
-        return {why: int(count) for why, count in found}
+        before, after = (
+            Counter(
+                {why: int(count) for why, count in re.findall(r'ropewalk_limited_total\{why="([^"]+)"\} (\d+)', page)}
+            )
+            for page in (self.former, self.page)
+        )
+        return after - before
 
     @property
     def held_up(self) -> int:
         """Links that had to wait."""
-        return int(re.findall(r"ropewalk_held_up_total (\d+)", self.page)[0])
+        return _number("held_up_total", self.page)
 
     @property
     def passed_over(self) -> int:
         """Neighbours for whom nobody waited any more."""
-        return int(re.findall(r"ropewalk_passed_over_total (\d+)", self.page)[0])
+        return _number("passed_over_total", self.page)
 
 
 @asynccontextmanager
 async def attacked(folder: Path) -> AsyncIterator[Attacked]:
     """A node that follows the topic."""
     words = ["node", "--listen", "127.0.0.1:0", "--subscribe", TOPIC, "--metrics", "0"]
-    out, err = folder / "out", folder / "err"
+    out, err, weighed = folder / "out", folder / "err", folder / "weighed"
+    weighed.touch()
     with out.open("wb") as to_out, err.open("wb") as to_err:
-        process = subprocess.Popen([sys.executable, "-m", "ropewalk", *words], stdout=to_out, stderr=to_err)  # noqa: ASYNC220
+        process = subprocess.Popen(  # noqa: ASYNC220
+            [sys.executable, str(WEIGHED), str(weighed), *words], stdout=to_out, stderr=to_err
+        )
     try:
         async with asyncio.timeout(30):
             while not (shown := re.search(r"127\.0\.0\.1:(\d+)/metrics", err.read_text())):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
-        yield Attacked(process, json.loads(out.read_text())["address"], int(shown[1]))
+        yield Attacked(process, json.loads(out.read_text())["address"], int(shown[1]), weighed)
         assert process.poll() is None, err.read_text()[-2000:]
         assert "Traceback" not in err.read_text()
     finally:
@@ -159,14 +197,20 @@ class Honest:
         await self.publisher.publish(payload, [TOPIC])
         return payload
 
+    async def publish_while(self, other: "asyncio.Task[Any]") -> None:
+        """Again and again, until something else is done."""
+        while not other.done():
+            await self.publish()
+            await asyncio.sleep(PAUSE)
+
     async def publish_and_hear(self) -> None:
         payload = await self.publish()
         await until(lambda: payload in self.came)
 
     async def come(self, attack: "asyncio.Task[dict[str, Found]]") -> list[float]:
         """One newcomer after the other as long as the attack lasts: how long each took."""
-        callers, took = _callers(await asyncio.to_thread(self.node.page)), []
-        while not attack.done() and _callers(await asyncio.to_thread(self.node.page)) <= callers:  # noqa: ASYNC110
+        callers, took = _number("callers", await asyncio.to_thread(self.node.page)), []
+        while not attack.done() and _number("callers", await asyncio.to_thread(self.node.page)) <= callers:  # noqa: ASYNC110
             await asyncio.sleep(PAUSE)
         while not attack.done():
             took.append(await self._newcomer())
@@ -188,12 +232,15 @@ class Honest:
         return [payload for payload in self.published if payload not in self.came]
 
 
-def _callers(page: str) -> int:
-    return int(re.findall(r"ropewalk_callers (\d+)", page)[0])
+def _number(name: str, page: str) -> int:
+    return int(re.findall(rf"ropewalk_{name} (\d+)", page)[0])
 
 
-async def besieged(folder: Path, count: int, *kinds: str) -> Siege:
-    """The node afterwards, and what was done to it. All who keep the rules have got everything."""
+async def besieged(folder: Path, count: int, *kinds: str, first: int = 0) -> Siege:
+    """The node afterwards, and what was done to it. All who keep the rules have got everything.
+
+    A first wave of so many, if any, is there to fill what has bounds: what the node takes after it is what it may take in the end.
+    """
     async with (
         attacked(folder) as node,
         Node(None, [node.address]) as publisher,
@@ -207,19 +254,21 @@ async def besieged(folder: Path, count: int, *kinds: str) -> Siege:
             await honest.publish_and_hear()
         node.begin()
         looking = group.create_task(_look(node))
-        begun, first = loop.time(), len(honest.published)
+        weights = []
+        if first:
+            await honest.publish_while(group.create_task(_attack(node, first, *kinds)))
+            await until(lambda: not honest.missing())
+            weights.append(await node.weigh(HONEST))
+        former = await asyncio.to_thread(node.page)
+        begun, already = loop.time(), len(honest.published)
         attack = group.create_task(_attack(node, count, *kinds))
         coming = group.create_task(honest.come(attack))
-        while not attack.done():
-            await honest.publish()
-            await asyncio.sleep(PAUSE)
-        lasted, meanwhile = loop.time() - begun, list(honest.published)[first:]
+        await honest.publish_while(attack)
+        lasted, meanwhile = loop.time() - begun, list(honest.published)[already:]
         for _ in range(AFTER):  # what is still on its way goes before
             await honest.publish_and_hear()
         async with asyncio.timeout(PATIENCE):
-            while not coming.done():
-                await honest.publish()
-                await asyncio.sleep(PAUSE)
+            await honest.publish_while(coming)
         try:
             await until(lambda: not honest.missing())
         except TimeoutError:
@@ -227,6 +276,7 @@ async def besieged(folder: Path, count: int, *kinds: str) -> Siege:
             page = await asyncio.to_thread(node.page)
             lost = f"{len(missing)} of {len(honest.published)} are missing ({missing[:20]})"
             raise AssertionError(f"{lost}; {ends}; {reader.gate.counts}; {attack.result()}\n{page}") from None
+        weights.append(await node.weigh(HONEST))
         reading.cancel()
         looking.cancel()
         node.look()
@@ -234,7 +284,7 @@ async def besieged(folder: Path, count: int, *kinds: str) -> Siege:
         assert "ropewalk_failures_total 0" in page
         assert publisher.address == reader.address == ""
         delays = sorted(honest.came[each] - honest.published[each] for each in meanwhile)
-        return Siege(node, attack.result(), page, node.grown, lasted, delays, coming.result())
+        return Siege(node, attack.result(), page, node.grown, lasted, delays, coming.result(), former, weights)
 
 
 async def _look(node: Attacked) -> None:

@@ -1,8 +1,11 @@
 """Frames that nobody who keeps the rules sends, at nodes of every protocol on sockets; `tools/fuzz` plays more of them."""
 
+import json
+from dataclasses import asdict
+
 import pytest
 
-from fuzzing import BrokenError, decoded, fuzz
+from fuzzing import BrokenError, Outcome, decoded, fuzz, most_bytes
 from memory_net import identity
 from ropewalk.engines.live import transport
 from ropewalk.engines.live.connection import Connection
@@ -12,7 +15,7 @@ from ropewalk.engines.live.wire import KINDS, Codec, Topics, WireError
 from ropewalk.protocols.catalogue import ON_SOCKETS, PROTOCOLS
 from ropewalk.protocols.stan.walks import Walks
 
-SOME, MANY = 2_500, 250_000  # frames for each protocol
+SOME, MANY = 2_500, 250_000  # frames for each protocol; with MANY as many messages have to come through to the machine
 
 ONCE_FAILED = [  # protocol, frames, seed
     ("magnet", 1000, 2),  # a walk that named the node itself as who began it had the node call itself
@@ -21,13 +24,20 @@ ONCE_FAILED = [  # protocol, frames, seed
 each = pytest.mark.parametrize("protocol", ON_SOCKETS)
 
 
+def _was_worth_it(outcome: Outcome) -> None:
+    """What comes through is worth as much as what does not, and of both there was enough."""
+    assert 0.1 < outcome.refused / outcome.frames < 0.6
+    assert outcome.frames - outcome.refused <= outcome.struck <= outcome.frames
+    assert outcome.taken_in > 0.2 * outcome.frames
+    assert outcome.limited["garbled"] == pytest.approx(outcome.cut_off, abs=8, rel=0.005)
+    assert len(outcome.made) == 8
+
+
 @each
 def test_a_node_holds_out_and_does_its_work_afterwards(protocol: str) -> None:
     outcome = fuzz(protocol, SOME, seed=1)
     assert outcome.frames == SOME
-    assert 0.1 < outcome.refused / SOME < 0.6  # what comes through is worth as much as what does not
-    assert outcome.limited["garbled"] == pytest.approx(outcome.cut_off, abs=8)
-    assert len(outcome.made) == 8
+    _was_worth_it(outcome)
 
 
 @pytest.mark.parametrize(("protocol", "frames", "seed"), ONCE_FAILED)
@@ -38,8 +48,13 @@ def test_what_once_failed_does_so_no_more(protocol: str, frames: int, seed: int)
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @each
-def test_a_node_holds_out_for_long(protocol: str) -> None:
-    fuzz(protocol, MANY, seed=20)
+def test_a_node_holds_out_for_long(protocol: str, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = fuzz(protocol, MANY, seed=20, taken_in=MANY)
+    with capsys.disabled():
+        print("\n" + json.dumps({"protocol": protocol} | asdict(outcome)))
+    assert outcome.frames >= MANY
+    assert outcome.taken_in >= MANY
+    _was_worth_it(outcome)
 
 
 def test_the_same_seed_sends_the_same_frames() -> None:
@@ -61,6 +76,12 @@ def test_a_bound_that_is_broken_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("fuzzing.MOST_BYTES", 1000)
     with pytest.raises(BrokenError, match="bytes more, of 1000 allowed"):
         fuzz("stan", 200, seed=1)
+
+
+def test_from_half_of_all_frames_on_memory_may_grow_no_more_with_them() -> None:
+    assert most_bytes(10_000, None) > most_bytes(1000, None)
+    assert most_bytes(10**6, 2_000_000) == most_bytes(10**6 // 2, 2_000_000)
+    assert most_bytes(10**6, 2_000_000) - 2_000_000 < 64 * MANY * 2  # less than an object of each would be
 
 
 def test_a_node_that_keeps_all_that_comes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

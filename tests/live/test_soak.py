@@ -7,11 +7,12 @@ import asyncio
 import ctypes
 import gc
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -34,7 +35,9 @@ from ropewalk.protocols.stan.neighbours import MOST_DOUBTED
 SECONDS = float(os.environ.get("ROPEWALK_SOAK", "900"))
 WARM = 1 / 3  # of the time, until which caches fill
 STAY, TRANSIENT = 6, 6  # nodes that are there all the time, and those that come and go
-TALKERS, PACE = 4, 10.0  # how many publish, and how many events a second they do together
+# How many publish, and how many events a second they do together: so many that one thing that is kept of each would be seen, and that all of it takes
+# less than half of a processor
+TALKERS, PACE = 4, 80.0
 TOPICS = tuple(f"topic {number}" for number in range(8))
 PERIOD = 2.0  # seconds: many rounds in little time
 LIFE = (1.0, 8.0)  # seconds
@@ -60,6 +63,10 @@ MOST_MORE = 100  # things that containers of one kind may hold besides, where no
 NODES_AT = {"driver.machine.finding.proofs.doubted", "driver.machine.walks.topics[].manager.seen"}  # hold the above
 # what nodes hold of events follows how many come: at the most some seconds of them, with all nodes that are there
 EVENTS_AT, MOST_OF_EVENTS = "driver.machine.saying.events.", 1.5 * PACE * 20.0 * (STAY + TRANSIENT)
+TIMERS_AT, MOST_WAITED = (
+    "driver._timers",
+    5.0 * PACE,
+)  # for events that are advertised: at the most some seconds of those that are published
 NUMBER = 8  # bytes at the beginning of what is said
 # Seconds after which who is gone is named nowhere but where a bound says so: as long as ids of events are. But as long as leases name it others seek
 # it again, in vain: so few may be under way anywhere else, where it would be many hundred if nobody were forgotten
@@ -70,6 +77,11 @@ QUARTER = SAMPLED // 4
 # what may be more in the last quarter than in the first after it was warm: nodes that come and go are not always as many. Were something kept of
 # everything that was, there would be twice as much. How much waits for events follows how busy the machine is: timers were seen to be half as many again
 MOST = {"rss": 0.05, "objects": 0.05, "descriptors": 0.15, "tasks": 0.2, "timers": 0.75, "connections": 0.15}
+# What of each event that was published, and of each node that went, may be left over all the time: less than one object would be that is kept of each
+MOST_OF_AN_EVENT = {"rss": 100.0, "objects": 1.0}
+MOST_OF_A_NODE = {"rss": 6000.0, "objects": 20.0}
+SURE = 2.0  # standard errors: by so much a slope must be above that. What is kept of events is kept by several nodes at once
+FULL = 2.0  # times as long as ids are remembered: memory grows until these, and what they leave free, are as many as they will be
 LEAST = {"rss": 4e6, "objects": 12_000, "descriptors": 12, "tasks": 12, "timers": 60, "connections": 12}
 
 
@@ -81,6 +93,7 @@ class Sample:
     tasks: int
     timers: int
     connections: int
+    at: float  # seconds
 
 
 @dataclass
@@ -246,6 +259,7 @@ def sample(town: Town) -> Sample:
         tasks=len(asyncio.all_tasks()),
         timers=sum(len(each.driver._timers) for each in town.nodes),
         connections=sum(isinstance(each, Connection) for each in gc.get_objects()),
+        at=_now(),
     )
 
 
@@ -284,8 +298,39 @@ def _left() -> dict[str, int]:
     return there | {"tasks": len(asyncio.all_tasks()), "descriptors": len(list(Path("/proc/self/fd").iterdir()))}
 
 
-def _mean(found: list[Sample], name: str) -> float:
-    return float(sum(getattr(each, name) for each in found) / len(found))
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _dot(one: list[float], other: list[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def _without(values: list[float], others: list[float]) -> list[float]:
+    """What of them does not follow the others, by least squares."""
+    mean, centre = _mean(values), _mean(others)
+    others = [each - centre for each in others]
+    share = _dot(values, others) / (_dot(others, others) or 1.0)
+    return [value - mean - share * other for value, other in zip(values, others, strict=True)]
+
+
+def _series(found: list[Sample], name: str) -> list[float]:
+    """Of memory and objects what is not there because timers are, which come and go by thousands, with what they wait for, and are looked at themselves."""
+    values = [float(getattr(each, name)) for each in found]
+    if name not in MOST_OF_AN_EVENT:
+        return values
+    mean, timers = _mean(values), [float(each.timers) for each in found]
+    return [mean + each for each in _without(values, timers)]
+
+
+def _growth(found: list[Sample], name: str) -> tuple[float, float]:
+    """How much more there is at the end than at the beginning, by least squares, and the standard error of that."""
+    times = _without([each.at for each in found], [float(each.timers) for each in found])
+    values = _series(found, name)
+    slope, rest = _dot(times, values) / _dot(times, times), _without(values, times)
+    error = math.sqrt(_dot(rest, rest) / (len(found) - 3) / _dot(times, times))
+    seconds = found[-1].at - found[0].at
+    return slope * seconds, error * seconds
 
 
 @pytest.mark.long
@@ -298,8 +343,8 @@ async def test_nothing_grows_while_nodes_come_and_go(capsys: pytest.CaptureFixtu
     town = Town()
     held, named = (Counter[str](), Counter[str]()), Counter[str]()
     found = await _soak(town, held, named)
-    before, after = found[:QUARTER], found[-QUARTER:]
-    means = {name: (_mean(before, name), _mean(after, name)) for name in asdict(found[0])}
+    series = {name: _series(found, name) for name in MOST}
+    means = {name: (_mean(values[:QUARTER]), _mean(values[-QUARTER:])) for name, values in series.items()}
     counts = ("came", "left", "killed", "published", "got", "failed", "owed", "hoped")
     about = {name: getattr(town, name) for name in counts}
     about |= {"missed": town.missed(), "hoped in vain": town.hoped_in_vain()}
@@ -311,7 +356,8 @@ async def test_nothing_grows_while_nodes_come_and_go(capsys: pytest.CaptureFixtu
             "who has long been gone": {where: often for where, often in sorted(named.items()) if often},
             "more": more,
         }
-        print("\n" + json.dumps({"seconds": SECONDS} | about | ends | told))
+        grown = {name: _growth(found, name) for name in MOST_OF_AN_EVENT}
+        print("\n" + json.dumps({"seconds": SECONDS} | about | ends | told | {"grown": grown}))
     assert town.failed == 0
     assert town.killed > SECONDS / 10
     assert town.left > SECONDS / 10
@@ -322,16 +368,41 @@ async def test_nothing_grows_while_nodes_come_and_go(capsys: pytest.CaptureFixtu
     assert town.timers_left == 0
     for name, (first, last) in means.items():
         assert last - first < max(LEAST[name], MOST[name] * first), (name, first, last)
+    share = (found[-1].at - found[0].at) / SECONDS
+    for name, (more_of_it, error) in grown.items():
+        if name == "objects" or FULL * EVENTS.seen <= WARM * SECONDS:
+            surely = more_of_it - SURE * error
+            assert surely < MOST_OF_AN_EVENT[name] * town.published * share, (name, more_of_it, error)
+            assert surely < MOST_OF_A_NODE[name] * (town.left + town.killed) * share, (name, more_of_it, error)
     assert (
         NAMED_FOR_LONGER.keys() <= held[0].keys() | held[1].keys()
     )  # what a node holds is looked at, under these names
     assert {where: often for where, often in named.items() if often > NAMED_FOR_LONGER.get(where, SOUGHT)} == {}
     of_events = {where for where in more if where.startswith(EVENTS_AT)}
     assert {where: more[where] for where in of_events if more[where][1] > MOST_OF_EVENTS} == {}
-    assert {where: more[where] for where in more.keys() - of_events - NAMED_FOR_LONGER.keys() - NODES_AT} == {}
+    assert more.get(TIMERS_AT, (0, 0))[1] < MOST_WAITED
+    seen_to = of_events | NAMED_FOR_LONGER.keys() | NODES_AT | {TIMERS_AT}
+    assert {where: more[where] for where in more.keys() - seen_to} == {}
     del town
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
             while _left() != before_all:  # noqa: ASYNC110
                 await asyncio.sleep(0.5)
     assert _left() == before_all
+
+
+@pytest.mark.parametrize(("name", "each"), [("rss", 100.0), ("objects", 1.0)])
+def test_what_is_kept_of_every_event_is_noticed(name: str, each: float) -> None:
+    """However much there is besides, and however often that is more or less."""
+    random, events = Random(1), PACE * 600
+    for kept in (0.0, 2 * each):
+        found = []
+        for place in range(SAMPLED):
+            timers = random.randrange(1000, 9000)
+            more = kept * events * place / SAMPLED
+            sample_ = Sample(0, 0, 150, 66, timers, 120, 600 * place / SAMPLED)
+            noise = random.gauss(0, 60 * each * SAMPLED)
+            setattr(sample_, name, 140e3 * each + 8 * each * timers + noise + more)
+            found.append(sample_)
+        grown, error = _growth(found, name)
+        assert (grown - SURE * error < each * events) == (not kept), (grown, error)

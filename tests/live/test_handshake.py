@@ -78,7 +78,7 @@ def test_a_proof_is_worth_nothing_later() -> None:
 @pytest.mark.parametrize(("mine", "yours"), [(b"one", b"two"), (b"", b"two"), (b"one", b"")])
 def test_a_network_with_a_secret_lets_nobody_else_in(mine: bytes, yours: bytes) -> None:
     met(terms(ANN, secret=b"one"), terms(BOB, secret=b"one"))
-    with pytest.raises(RefusedError, match="another network"):
+    with pytest.raises(RefusedError, match="different secrets"):
         met(terms(ANN, secret=mine), terms(BOB, secret=yours))
 
 
@@ -88,11 +88,11 @@ def test_who_is_called_must_know_the_secret_too() -> None:
     proof = knowing.receive(*pretending.begin())
     assert isinstance(proof, tuple)
     pretending.terms = terms(ANN)
-    with pytest.raises(RefusedError, match="another network"):
+    with pytest.raises(RefusedError, match="different secrets"):
         pretending.receive(*proof)
     assert pretending.proof is None
     pretending.proof = handshake._PROOF.decode(proof[1])  # it goes on all the same
-    with pytest.raises(RefusedError, match="another network"):
+    with pytest.raises(RefusedError, match="different secrets"):
         knowing.receive(*pretending.welcome())
 
 

@@ -308,6 +308,11 @@ def test_metrics_and_health_are_shown_on_this_machine(running, tmp_path: Path) -
     assert page("other")[0] == 404
     assert page("metrics", f"localhost:{port}")[0] == page("metrics", f"[::1]:{port}")[0] == 200
     assert page("metrics", f"elsewhere.example:{port}")[0] == page("metrics", "127.0.0.1.example")[0] == 421
+    assert ropewalk("publish", "news", "--bootstrap", address_of(first), said="a\nb\nc\n").returncode == 0
+    assert wait_until(lambda: "ropewalk_delivered_total 3\n" in page("metrics")[1])
+    assert "ropewalk_unread_total 0\n" in page("metrics")[1]  # it passes on what nobody here means to read
+    first.process.kill()
+    assert wait_until(lambda: page("health")[0] == 503)  # it has lost everybody
 
 
 def test_a_node_that_has_reached_nobody_is_not_well(running) -> None:
@@ -387,6 +392,33 @@ def test_a_file_says_which_topics_to_subscribe_to(running, tmp_path: Path) -> No
     assert ropewalk("publish", "news", "--message", "x", "--bootstrap", address_of(subscriber)).returncode == 0
     assert subscriber.process.wait(20) == 0
     assert subscriber.err.read_text().endswith("ropewalk: 1 event; left.\n")
+
+
+def test_who_subscribes_or_publishes_can_be_watched_as_a_node_can(running, tmp_path: Path) -> None:
+    config = tmp_path / "node.toml"
+    config.write_text('subscribe = ["news"]\ntelemetry = "a.jsonl"\nmetrics = 0\n')
+    subscriber = running(*ROPEWALK, "subscribe", "--config", config, "--count", 1)
+    there = address_of(subscriber)
+    assert subscriber.says("metrics at http://127.0.0.1:", err=True)
+    rows = tmp_path / "rows" / "b.jsonl"
+    assert ropewalk("publish", "news", "--message", "x", "--bootstrap", there, "--telemetry", rows).returncode == 0
+    assert subscriber.process.wait(20) == 0
+    found = {
+        name: [json.loads(line)["table"] for line in (tmp_path / name).read_text().splitlines()]
+        for name in ("a.jsonl", "rows/b.jsonl")
+    }
+    assert "deliveries" in found["a.jsonl"]
+    assert "publications" in found["rows/b.jsonl"]
+
+
+@pytest.mark.parametrize(("more", "says"), [([], True), (["--secret-file", "secret"], False)])
+def test_who_lets_in_everybody_that_reaches_it_says_so(running, tmp_path: Path, more: list[str], says: bool) -> None:
+    (tmp_path / "secret").write_text("some secret")
+    (tmp_path / "secret").chmod(0o600)
+    words = [tmp_path / word if word == "secret" else word for word in more]
+    node = running(*ROPEWALK, "node", "--listen", "0.0.0.0:0", "--advertise", "node.example", *words)
+    assert address_of(node)
+    assert ("everybody who reaches this node gets in" in node.err.read_text()) == says
 
 
 def test_a_file_says_what_options_say_and_options_count_more(running, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Real nodes with the usual options: the publisher follows the topic, as a node that has something to say on it usually does.
 
-Its own events come back to it as to any subscriber; it lets them go unread (`drop-oldest`, room for one).
+Its own events come back to it as to any subscriber; it follows the topic only to pass it on (`discard`).
 """
 
 import asyncio
@@ -35,7 +35,7 @@ def system(name: str, options: Options) -> System:
     @asynccontextmanager
     async def publishing(_: str, readers: str, __: int) -> Publishing:
         async with Node(bootstrap=[readers], options=options) as node:
-            node.subscribe(TOPIC, buffer=1, when_full="drop-oldest")
+            node.subscribe(TOPIC, when_full="discard")
             await node.joined.wait()
             yield _publish_on(node)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ropewalk.cli.nodes import FILE, node_of, of_nodes
+from ropewalk.cli.nodes import node_of, of_nodes, say_where, watch_of, watchable
 from ropewalk.cli.talk import say
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.loops import run
@@ -21,13 +21,7 @@ from ropewalk.engines.live.pipes import run_until_stopped
 @click.option(
     "--where", metavar="FILTER", multiple=True, help="With kato: what to want and pass on; may be given several times."
 )
-@click.option(
-    "--metrics",
-    type=click.IntRange(0, 65_535),
-    metavar="PORT",
-    help="Answer /metrics and /health there, on this machine only.",
-)
-@click.option("--telemetry", type=FILE, metavar="FILE", help="Write what happens, as lines of JSON.")
+@watchable
 @of_nodes
 def command(**told: Any) -> None:
     """Run a node until it is told to stop. Prints who and where it is, as one line of JSON."""
@@ -38,13 +32,10 @@ def command(**told: Any) -> None:
     def ready(node: Node) -> None:
         print(json.dumps({"id": node.id, "address": node.address, "public_key": node.public_key}), flush=True)
         for topic in said.get("subscribe", ()):
-            node.subscribe(topic, buffer=1, when_full="drop-oldest")
+            node.subscribe(topic, when_full="discard")
         for where in said.get("where", ()):
-            node.subscribe(where=where, buffer=1, when_full="drop-oldest")
-        say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
+            node.subscribe(where=where, when_full="discard")
+        say_where(node)
 
-    def shown(port: int) -> None:
-        say(f"metrics at http://127.0.0.1:{port}/metrics, health at /health.")
-
-    run(run_until_stopped(node, ready, said.get("telemetry"), said.get("metrics"), shown, say))
+    run(run_until_stopped(node, ready, watch_of(said), say))
     say("left.")

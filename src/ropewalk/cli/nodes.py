@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 import click
 
 from ropewalk.cli import options
-from ropewalk.engines.live.addresses import MOST_PORT
+from ropewalk.cli.talk import say
+from ropewalk.engines.live.addresses import MOST_PORT, place
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.identity import ClusterCertificate
-from ropewalk.engines.live.options import LIVE, Options, is_public_key
+from ropewalk.engines.live.options import LIVE, Options, is_here, is_public_key
+from ropewalk.engines.live.watched import Watch
 from ropewalk.errors import InputError, UsageError
 from ropewalk.protocols.catalogue import ON_SOCKETS
 from ropewalk.protocols.stan.settings import NAME
@@ -53,6 +55,25 @@ def of_nodes(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
+def watchable(command: Command) -> Command:
+    """What it does may be written, and shown."""
+    return options.each(
+        [
+            click.option("--metrics", type=click.IntRange(0, MOST_PORT), metavar="PORT", help="Answer /metrics and /health there, on this machine only."),
+            click.option("--telemetry", type=FILE, metavar="FILE", help="Write what happens, as lines of JSON."),
+        ]
+    )(command)  # fmt: skip
+
+
+def watch_of(said: dict[str, Any]) -> Watch:
+    """How a node is to be watched."""
+
+    def shown(port: int) -> None:
+        say(f"metrics at http://127.0.0.1:{port}/metrics, health at /health.")
+
+    return Watch(said.get("telemetry"), said.get("metrics"), shown)
+
+
 def node_of(told: dict[str, Any]) -> tuple[Node, dict[str, Any]]:
     """The node that is described, and all that is said about it."""
     said = _configured(told.pop("config", None)) | {
@@ -71,6 +92,15 @@ def node_of(told: dict[str, Any]) -> tuple[Node, dict[str, Any]]:
     if "period" in said:
         node_options = replace(node_options, settings=replace(node_options.settings, period=said["period"]))
     return Node(None if listen == "none" else listen, said.get("bootstrap", ()), node_options), said
+
+
+def say_where(node: Node) -> None:
+    """That it runs, and where; and who gets in, if that may be more than somebody thinks."""
+    options = node.options
+    everybody = not options.secret and options.allow is None and options.cluster is None
+    if node.address and everybody and not is_here(place(node.address)[0]):
+        say("everybody who reaches this node gets in: --secret-file, --allow-file or --authority say who may.")
+    say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
 
 
 def _configured(path: Path | None) -> dict[str, Any]:

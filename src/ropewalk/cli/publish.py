@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ropewalk.cli.nodes import node_of, of_nodes
+from ropewalk.cli.nodes import node_of, of_nodes, watch_of, watchable
 from ropewalk.cli.talk import say
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.pipes import About, events, publish_lines
@@ -29,6 +29,7 @@ LOT = 65_536  # bytes
     is_flag=True,
     help='Lines are JSON: {"payload": "..."} or {"payload64": "..."}, and "topics" or "content" if they differ.',
 )
+@watchable
 @of_nodes
 def command(topics: tuple[str, ...], content: str | None, message: str | None, json_lines: bool, **told: Any) -> None:
     """Publish every line of standard input as an event, on all TOPICs, or with what it says by name; then leave.
@@ -51,7 +52,8 @@ def command(topics: tuple[str, ...], content: str | None, message: str | None, j
     )  # the bytes that were typed, whatever they are
     whole = message is not None
     read = partial(said_so.read, LOT) if whole else partial(os.read, sys.stdin.fileno(), LOT)
-    published, lost, stopped = run(publish_lines(node, read, about, as_json=json_lines, whole=whole, failed=say))
+    publishing = publish_lines(node, read, about, as_json=json_lines, whole=whole, failed=say, watch=watch_of(said))
+    published, lost, stopped = run(publishing)
     if stopped:
         say(f"interrupted after {events(published)}: what came after that was not published.")
         raise click.exceptions.Exit(128 + stopped)

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import click
 
-from ropewalk.cli.nodes import node_of, of_nodes
+from ropewalk.cli.nodes import node_of, of_nodes, say_where, watch_of, watchable
 from ropewalk.cli.talk import say
 from ropewalk.engines.live.arrived import Event
 from ropewalk.engines.live.loops import run
@@ -30,11 +30,12 @@ from ropewalk.errors import UsageError
 )
 @click.option(
     "--when-full",
-    type=click.Choice(get_args(WhenFull)),
+    type=click.Choice([each for each in get_args(WhenFull) if each != "discard"]),
     default="wait",
     show_default=True,
     help="What to do about more.",
 )
+@watchable
 @of_nodes
 def command(
     topics: tuple[str, ...],
@@ -57,7 +58,7 @@ def command(
     any_of = " or ".join(f"({each})" for each in filters) if filters else None
 
     def subscribe() -> Subscription:
-        say(f"node {node.id} at {node.address or 'no address: it only calls others'}; Ctrl-C to leave.")
+        say_where(node)
         return node.subscribe(*topics, where=any_of, buffer=buffer, when_full=when_full, signed=signed)
 
     def as_bytes(event: Event) -> bytes:
@@ -65,6 +66,6 @@ def command(
 
     if sys.stdout is None:
         raise UsageError("standard output is closed, so events cannot be written; give it something to write to.")
-    got, dropped, unwritten = run(write_events(node, subscribe, as_bytes, count, say))
+    got, dropped, unwritten = run(write_events(node, subscribe, as_bytes, count, watch_of(said), say))
     lost = [f", {count} {what}" for count, what in ((dropped, "dropped"), (unwritten, "not written")) if count]
     say(f"{events(got)}{''.join(lost)}; left.")

@@ -38,6 +38,6 @@ def in_words(error: Exception, address: str, patience: float) -> str:
         case TimeoutError():
             return f"{address}: no answer within {patience:g} s"
         case ssl.SSLError():
-            return f"{address}: what is there is no node, or trusts others"
+            return f"{address}: what is there is no node, or asks for a certificate of another authority (--authority)"
         case _:
             return f"{address}: {getattr(error, 'strerror', None) or type(error).__name__}"

@@ -133,7 +133,7 @@ class Called:
         if terms.certified and (self.callers is None or key_in(self.callers) != proof.public):
             raise UnprovenError("its certificate is for another key.")
         if not compare_digest(proof.member, _member(terms.secret, b"caller", seen, proof.public)):
-            raise UnprovenError("it is of another network.")
+            raise UnprovenError("the two have different secrets, or one has none (--secret-file).")
         if not terms.admits(proof.public):
             raise RefusedError("it is not on the list, or kept out for a while.")
         self.proof = proof
@@ -206,7 +206,7 @@ class Caller:
     def _welcomed(self, welcome: Welcome) -> Other:
         seen = _bound(self.certificate, self.nonce, self.version, self.terms.protocol)
         if not compare_digest(welcome.member, _member(self.terms.secret, b"called", seen, self.terms.identity.public)):
-            raise RefusedError("it is of another network.")
+            raise RefusedError("the two have different secrets, or one has none (--secret-file).")
         contact = Contact(id_of(self.public), welcome.address or self.address)
         return Other(contact, self.public, welcome.incarnation, welcome.heartbeat)
 

@@ -91,8 +91,10 @@ def as_text(node: Node) -> str:
 
 
 def health(node: Node) -> dict[str, object]:
-    """Whether it is well: it runs, and if it was told of somebody, it has reached somebody."""
-    return {"ok": node.joined.is_set(), "id": node.id, "address": node.address, "links": len(node.transport.links)}
+    """Whether it is well: if it was told of somebody, it has reached somebody, and is linked with somebody if it follows anything."""
+    links = len(node.transport.links)
+    alone = bool(node.bootstrap) and not links and bool(node.driver.machine.held())
+    return {"ok": node.joined.is_set() and not alone, "id": node.id, "address": node.address, "links": links}
 
 
 def _host_in(headers: list[bytes]) -> bytes:

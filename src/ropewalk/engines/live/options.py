@@ -122,7 +122,9 @@ def refuse_unreachable(host: str, options: Options, bootstrap: Iterable[str]) ->
     """A node must say where others reach it, if where it listens does not; on rings they must be able to."""
     said = options.advertise
     if said is None and host in EVERYWHERE:
-        raise UsageError(f"a node that listens at {host} must say where others reach it; add --advertise HOST.")
+        raise UsageError(
+            f"a node that listens at {host or 'every address'} must say where others reach it; add --advertise HOST."
+        )
     away = [address for address in bootstrap if not is_here(place(address)[0])]
     if options.protocol in CALLED and said is None and is_here(host) and away:
         raise UsageError(

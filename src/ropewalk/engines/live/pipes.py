@@ -8,17 +8,15 @@ import queue
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.arrived import Event
 from ropewalk.engines.live.envelope import MOST_SAID
 from ropewalk.engines.live.loops import on_signal
-from ropewalk.engines.live.metrics import Endpoint
 from ropewalk.engines.live.outgoing import UndeliverableError
 from ropewalk.engines.live.subscriptions import Subscription
-from ropewalk.engines.live.telemetry import Telemetry
+from ropewalk.engines.live.watched import UNWATCHED, Watch, watched
 from ropewalk.errors import InputError, RunError, UsageError
 
 STANDARD_OUTPUT = 1
@@ -38,29 +36,13 @@ class About(NamedTuple):
 async def run_until_stopped(
     node: Node,
     ready: Callable[[Node], None],
-    telemetry: Path | None = None,
-    metrics: int | None = None,
-    shown: Callable[[int], None] = lambda _: None,
+    watch: Watch = UNWATCHED,
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Run a node until somebody says that it is enough; then it leaves. What it does may be written, and shown at a port."""
-    watching = Telemetry(node, telemetry) if telemetry is not None else None
-    endpoint = Endpoint(node) if metrics is not None else None
-    async with stoppable() as stopped, node, _telling(node, say):
-        if endpoint is not None and metrics is not None:
-            shown(await endpoint.start(metrics))
-        if watching is not None:
-            watching.begin()
-            watching.watch()
+    """Run a node until somebody says that it is enough; then it leaves."""
+    async with stoppable() as stopped, watched(node, watch), _telling(node, say):
         ready(node)
         await stopped.wait()
-        if watching is not None:
-            watching.stage("final")
-            await watching.close()
-        if endpoint is not None:
-            await endpoint.close()
-    if watching is not None and watching.failed:
-        raise RunError(f"telemetry could not be written to {telemetry}: {watching.failed}.")
 
 
 async def write_events(
@@ -68,6 +50,7 @@ async def write_events(
     subscribe: Callable[[], Subscription],
     as_bytes: Callable[[Event], bytes],
     most: int | None,
+    watch: Watch = UNWATCHED,
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[int, int, int]:
     """Write every event that comes, until there were so many, nobody reads, or somebody says that it is enough.
@@ -76,7 +59,7 @@ async def write_events(
     """
     count, unwritten, pen = 0, 0, Pen()
     wrong: BaseException | None = None
-    async with stoppable() as stopped, node, _telling(node, say):
+    async with stoppable() as stopped, watched(node, watch), _telling(node, say):
         events = subscribe()
         stopping = asyncio.ensure_future(_close_when(stopped, events))
         async for event in events:
@@ -107,13 +90,14 @@ async def publish_lines(
     failed: Callable[[str], None],
     as_json: bool = False,
     whole: bool = False,
+    watch: Watch = UNWATCHED,
 ) -> tuple[int, int, int]:
     """Publish every line that comes, or all of it as one event if it is to stay `whole`.
 
     How many, how many of them did not get into all their topics, and the number of the signal that stopped it, if one did.
     """
     count = lost = 0
-    async with stoppable() as stopped, node:
+    async with stoppable() as stopped, watched(node, watch):
         stopping = asyncio.ensure_future(stopped.wait())
         async for number, line in _lines(read, stopping, whole=whole):
             try:

@@ -11,8 +11,8 @@ from ropewalk.errors import RunError, UsageError
 from ropewalk.protocols import contract
 from ropewalk.protocols.content.filters import Filter
 
-WhenFull = Literal["wait", "drop-oldest", "raise"]
-"""What to do when nobody reads: let events wait where they are, lose the oldest and count them, or give up."""
+WhenFull = Literal["wait", "drop-oldest", "raise", "discard"]
+"""What to do when nobody reads: let events wait where they are, lose the oldest and count them, or give up. Or nobody means to: none is kept."""
 
 BUFFER = 1024  # ours: events that wait for whoever reads them
 MOST_NAMED = 1024  # ours: lists of topics whose names are remembered
@@ -82,7 +82,7 @@ class Subscription:
 
     def put(self, event: contract.Event, said: Said, hops: int) -> None:
         """All that an event says, as far as it is of use here."""
-        if self._closed or self._failed:
+        if self._closed or self._failed or self.when_full == "discard":
             return
         names, arrived, size = self.names(event.topics), self.arrived, size_of(event, said)
         if arrived.bytes + size < PRESSED_BYTES and (

@@ -19,7 +19,7 @@ from alive import alive, eventually
 from ropewalk.cli import dashboard as verb
 from ropewalk.dashboard import running, server
 from ropewalk.dashboard.connections import MOST_AT_ONCE
-from ropewalk.dashboard.feed import Feed, Live
+from ropewalk.dashboard.feed import TICK, Feed, Live
 from ropewalk.dashboard.ledger import MOST_GONE
 from ropewalk.dashboard.publishing import MOST_TEXT, asked
 from ropewalk.dashboard.running import Beside, Place, Served, Shown
@@ -379,6 +379,21 @@ def test_a_stream_begins_with_everything_and_goes_on_with_differences(asking: As
         if any(row[1] == "n3" and row[4] == "left" for _, row in news.get("nodes", ())):
             break
     stream.close()
+
+
+def test_a_replay_stands_at_its_beginning_until_the_first_page_looks_on(town: Written) -> None:
+    town.say(0, "linked", up=[], down=[], at=time.time() + 60)
+    served = Served(Place(token=TOKEN))
+    with Beside(served, Shown(folder=town.folder, replay=True, speed=100.0)):
+        asking = Asking(served.port)
+        time.sleep(4 * TICK)  # in which it would be over
+        replay = asking.state()["replay"]
+        assert (replay["at"], replay["over"]) == (replay["begin"], False)
+        stream = asking.ask("/api/stream", **asking.cookie)
+        told = messages(stream)
+        assert not next(told)["about"]["replay"]["over"]
+        assert any(each["about"]["replay"]["over"] for each in told)
+        stream.close()
 
 
 def data(message: bytes) -> Any:

@@ -113,6 +113,7 @@ class Dashboard:
     async def told(self, topic: int | None) -> AsyncGenerator[bytes, None]:
         """What a stream says."""
         loop = asyncio.get_running_loop()
+        self.feed.source.look_on()
         yield f"retry: {AGAIN}\n\n".encode()
         picture, version, said_at, about = None, 0, loop.time(), ""
         while not self.closing.is_set():

@@ -3,19 +3,22 @@
 import asyncio
 import http.client
 import json
+import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
 
 from alive import alive, eventually
+from ropewalk.cli import cluster
 from ropewalk.cli import dashboard as verb
 from ropewalk.dashboard import running, server
 from ropewalk.dashboard.connections import MOST_AT_ONCE
@@ -284,6 +287,26 @@ def test_names_are_given_one_by_one(town: Written, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(verb, "serve_until_stopped", serve)
     done = CliRunner().invoke(verb.command, [str(town.folder), "--name", NAME, "--name", "other.example.org"])
     assert (done.exit_code, places[0].names) == (0, (NAME, "other.example.org"))
+
+
+def test_the_address_is_printed_last_so_that_nothing_is_copied_with_it(
+    town: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def serve(served: Served, _: object, ready: Callable[[], None], *__: object) -> None:
+        ready()
+        served.close()
+
+    monkeypatch.setattr(verb, "serve_until_stopped", serve)
+    address = rf"http://127\.0\.0\.1:\d+/\?token={TOKEN}"
+    done = CliRunner().invoke(verb.command, [str(town.folder), "--token", TOKEN, "--json"])
+    assert re.fullmatch(rf"ropewalk: dashboard, until Ctrl-C: {address}\n", done.stderr), done.stderr
+    assert re.fullmatch(address, json.loads(done.stdout)["url"])
+    job = SimpleNamespace(telemetry=tmp_path, protocol="stan", settings=SimpleNamespace(discover=False))
+    said: list[str] = []
+    monkeypatch.setattr(cluster, "say", said.append)
+    with cluster._shown_at(0, cast(Any, job)):
+        pass
+    assert re.fullmatch(r"dashboard, as long as nodes run: http://127\.0\.0\.1:\d+/\?token=[\w-]+", said[0])
 
 
 def silent(stack: ExitStack, port: int, count: int, said: bytes = b"") -> list[socket.socket]:

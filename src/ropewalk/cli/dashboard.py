@@ -74,7 +74,7 @@ def command(
             say(
                 f"warning: {host} can be reached by others, and what they see is not encrypted; the token is all that keeps them out."
             )
-        say(f"dashboard at {served.url}; Ctrl-C to end.")
+        say(f"dashboard, until Ctrl-C: {served.url}")
 
     serve_until_stopped(served, shown, ready)
 

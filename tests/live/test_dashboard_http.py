@@ -29,6 +29,8 @@ from ropewalk.dashboard.running import Beside, Place, Served, Shown
 from ropewalk.dashboard.server import MOST_BODY, MOST_STREAMS, Dashboard
 from ropewalk.dashboard.travels import MOST_EVENTS
 from ropewalk.dashboard.watching import Watch
+from ropewalk.engines.live import pipes
+from ropewalk.engines.live.api import Node
 from ropewalk.errors import UsageError
 from waiting import wait_until
 from written import Written, ring
@@ -307,6 +309,28 @@ def test_the_address_is_printed_last_so_that_nothing_is_copied_with_it(
     with cluster._shown_at(0, cast(Any, job)):
         pass
     assert re.fullmatch(r"dashboard, as long as nodes run: http://127\.0\.0\.1:\d+/\?token=[\w-]+", said[0])
+
+
+@alive
+async def test_a_publisher_that_does_not_get_in_says_so_and_why_not_is_said_only_where_nothing_can_be_published(
+    town: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipes, "UNREACHED", 0.1)
+    served, stopped, said = Served(Place(token=TOKEN)), asyncio.Event(), list[str]()
+    shown = Shown(folder=town.folder, make=lambda: Node(bootstrap=["127.0.0.1:1"]))
+    running_ = asyncio.create_task(running.serve(served, shown, stopped, say=said.append))
+    await eventually(lambda: bool(said) and "nobody listens" in said[-1])
+    assert said[-1] == "no bootstrap node could be reached yet (127.0.0.1:1: nobody listens there); trying on."
+    state = await asyncio.to_thread(Asking(served.port).state)
+    assert state["publishing"] is True
+    assert "why_not" not in state
+    stopped.set()
+    await running_
+
+
+def test_why_nothing_can_be_published_is_said(asking: Asking) -> None:
+    state = asking.state()
+    assert (state["publishing"], state["why_not"]) == (False, server.HOW_TO_PUBLISH)
 
 
 def silent(stack: ExitStack, port: int, count: int, said: bytes = b"") -> list[socket.socket]:

@@ -76,7 +76,7 @@ def command(
             )
         say(f"dashboard, until Ctrl-C: {served.url}")
 
-    serve_until_stopped(served, shown, ready)
+    serve_until_stopped(served, shown, ready, say)
 
 
 def _shown(folder: Path, told: dict[str, Any], *, replay: bool, speed: float) -> Shown:

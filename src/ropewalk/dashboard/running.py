@@ -25,7 +25,7 @@ from ropewalk.dashboard.watching import Watch
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.options import EVERYWHERE, Options, is_here
-from ropewalk.engines.live.pipes import stoppable
+from ropewalk.engines.live.pipes import stoppable, telling
 from ropewalk.errors import RunError, UsageError
 
 log = logging.getLogger(__name__)
@@ -132,7 +132,13 @@ class Shown:
     why_not: str = HOW_TO_PUBLISH  # if there is none
 
 
-async def serve(served: Served, shown: Shown, stopped: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
+async def serve(
+    served: Served,
+    shown: Shown,
+    stopped: asyncio.Event,
+    ready: Callable[[], None] = lambda: None,
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
     """Show this there, until it is stopped."""
     source: Source
     join = shown.join
@@ -143,11 +149,11 @@ async def serve(served: Served, shown: Shown, stopped: asyncio.Event, ready: Cal
             source = Replayed(Player(await asyncio.to_thread(Recording, shown.folder), shown.speed))
         else:
             source = Live(Watch([shown.folder, *([publisher.folder] if publisher is not None else [])]))
-        if publisher is not None and join is None:
-            await publisher.start()
+        node = await publisher.start() if publisher is not None and join is None else None
         dashboard = Dashboard(Feed(source), publisher, shown.why_not)
         ready()
-        await served.serve(dashboard, stopped)
+        async with telling(node, say) if node is not None else contextlib.nullcontext():
+            await served.serve(dashboard, stopped)
     finally:
         served.close()
         if publisher is not None:
@@ -172,12 +178,14 @@ def _address_in(source: Source) -> str:
     raise RunError("no node is there to publish through.")
 
 
-def serve_until_stopped(served: Served, shown: Shown, ready: Callable[[], None]) -> int:
+def serve_until_stopped(
+    served: Served, shown: Shown, ready: Callable[[], None], say: Callable[[str], None] = lambda _: None
+) -> int:
     """In the foreground; the number of the signal that ended it."""
 
     async def whole() -> int:
         async with stoppable() as stopped:
-            await serve(served, shown, stopped, ready)
+            await serve(served, shown, stopped, ready, say)
             return stopped.number
 
     return run(whole())

@@ -136,7 +136,8 @@ class Dashboard:
                 each.cancel()
 
     def _about(self) -> dict[str, Any]:
-        return self.feed.source.told() | {"publishing": self.publisher is not None, "why_not": self.why_not}
+        publishing = {"publishing": True} if self.publisher else {"publishing": False, "why_not": self.why_not}
+        return self.feed.source.told() | publishing
 
     # What is told
 

@@ -46,7 +46,7 @@ async def run_until_stopped(
     """Run a node until somebody says that it is enough; then it leaves. What it does may be written, and shown at a port."""
     watching = Telemetry(node, telemetry) if telemetry is not None else None
     endpoint = Endpoint(node) if metrics is not None else None
-    async with stoppable() as stopped, node, _telling(node, say):
+    async with stoppable() as stopped, node, telling(node, say):
         if endpoint is not None and metrics is not None:
             shown(await endpoint.start(metrics))
         if watching is not None:
@@ -76,7 +76,7 @@ async def write_events(
     """
     count, unwritten, pen = 0, 0, Pen()
     wrong: BaseException | None = None
-    async with stoppable() as stopped, node, _telling(node, say):
+    async with stoppable() as stopped, node, telling(node, say):
         events = subscribe()
         stopping = asyncio.ensure_future(_close_when(stopped, events))
         async for event in events:
@@ -136,7 +136,7 @@ async def publish_lines(
 
 
 @asynccontextmanager
-async def _telling(node: Node, say: Callable[[str], None]) -> AsyncIterator[None]:
+async def telling(node: Node, say: Callable[[str], None]) -> AsyncIterator[None]:
     """Say it if a node does not get in, and when it does after all."""
 
     async def tell() -> None:
@@ -154,12 +154,12 @@ async def _telling(node: Node, say: Callable[[str], None]) -> AsyncIterator[None
                 say("a bootstrap node is there now.")
             return
 
-    telling = asyncio.create_task(tell())
+    task = asyncio.create_task(tell())
     try:
         yield
     finally:
-        telling.cancel()
-        await asyncio.gather(telling, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 class Pen:

@@ -130,6 +130,7 @@ class Shown:
     make: Callable[[], Node] | None = None  # a node to publish from
     join: Callable[[str], Node] | None = None  # the same, once it is known where another one is: made when it is needed
     why_not: str = HOW_TO_PUBLISH  # if there is none
+    once: bool = False  # whether there is nothing more to be shown when it is stopped: pages need not try again
 
 
 async def serve(
@@ -150,7 +151,7 @@ async def serve(
         else:
             source = Live(Watch([shown.folder, *([publisher.folder] if publisher is not None else [])]))
         node = await publisher.start() if publisher is not None and join is None else None
-        dashboard = Dashboard(Feed(source), publisher, shown.why_not)
+        dashboard = Dashboard(Feed(source), publisher, shown.why_not, once=shown.once)
         ready()
         async with telling(node, say) if node is not None else contextlib.nullcontext():
             await served.serve(dashboard, stopped)
@@ -163,12 +164,13 @@ async def serve(
 def of_cluster(folder: Path, protocol: str, settings: Any) -> Shown:
     """Nodes of a cluster on this machine. Who is not told whom to hold must find them, and only then can be found by others."""
     if not settings.discover:
-        return Shown(folder=folder, why_not="nodes of this cluster were told of each other; run it with --discover")
+        why_not = "nodes of this cluster were told of each other; run it with --discover"
+        return Shown(folder=folder, why_not=why_not, once=True)
 
     def join(address: str) -> Node:
         return Node(bootstrap=[address], options=Options(protocol=protocol, settings=settings))
 
-    return Shown(folder=folder, join=join)
+    return Shown(folder=folder, join=join, once=True)
 
 
 def _address_in(source: Source) -> str:

@@ -106,6 +106,15 @@ def test_a_folder_that_is_none_is_said(tmp_path: Path) -> None:
         Recording(tmp_path)
 
 
+def test_files_that_hold_no_row_are_said_to_be_there(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("{}\nno row\n")
+    with pytest.raises(InputError, match=r"/x\.jsonl has no row of telemetry\.$"):
+        Recording(tmp_path)
+    (tmp_path / "y.jsonl").write_text("")
+    with pytest.raises(InputError, match=r"^none of the 2 files in .* \(\*\.jsonl\) has a row of telemetry\.$"):
+        Recording(tmp_path)
+
+
 @pytest.fixture
 def recording(tmp_path: Path) -> Recording:
     chances = random.Random(3)

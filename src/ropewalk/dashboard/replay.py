@@ -26,7 +26,8 @@ class Recording:
 
     def __init__(self, folder: Path) -> None:
         watch = Watch([folder])
-        size = sum(path.stat().st_size for path in folder.glob("*.jsonl"))
+        paths = list(folder.glob("*.jsonl"))
+        size = sum(path.stat().st_size for path in paths)
         if size > MOST_BYTES:
             raise InputError(f"{folder} holds {size} bytes of telemetry, and {MOST_BYTES} can be replayed.")
         self.rows: list[Read] = []
@@ -38,10 +39,18 @@ class Recording:
         self.times = [rows.time_of(row) for row, _ in self.rows]
         timed = [at for at in self.times if at]
         if not timed:
-            raise InputError(f"{folder} holds no telemetry (*.jsonl); record some with `ropewalk cluster --telemetry`.")
+            raise InputError(_nothing_in(folder, paths))
         self.begin = timed[0]
         self.end = max(self.begin, min(timed[-1], _eve([row for row, _ in self.rows])))
         self.places = _places(row for row, _ in self.rows)
+
+
+def _nothing_in(folder: Path, paths: list[Path]) -> str:
+    if not paths:
+        return f"{folder} holds no telemetry (*.jsonl); record some with `ropewalk cluster --telemetry`."
+    if len(paths) == 1:
+        return f"{paths[0]} has no row of telemetry."
+    return f"none of the {len(paths)} files in {folder} (*.jsonl) has a row of telemetry."
 
 
 def _eve(said: list[rows.Any]) -> float:

@@ -20,8 +20,8 @@ def test_a_cluster_is_shown_while_it_runs_and_replayed_afterwards(browser: Brows
     words = ["cluster", town, "--rounds", 14, "--period", 1, "--publish", 60, "--discover", "--out", tmp_path / "run"]
     words += ["--dashboard", 0, "--telemetry", rec, "--faults", "kill:10%@4"]
     with Process(tmp_path, "cluster", *words) as cluster:
-        assert wait_until(lambda: "dashboard at" in cluster.err.read_text(), 60)
-        (url,) = re.findall(r"dashboard at (\S+),", cluster.err.read_text())
+        assert wait_until(lambda: "dashboard, as long as nodes run: http" in cluster.err.read_text(), 60)
+        (url,) = re.findall(r"(http://\S+)", cluster.err.read_text())  # as who copies it up to the blank
         looking = Looking(browser, url)
         page = looking.page
         assert wait_until(lambda: "let them run" in cluster.err.read_text(), 90)

@@ -3,13 +3,14 @@
 import signal
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from browsing import TOKEN, Looking, Process, dashboard
 from ropewalk.dashboard import server
-from ropewalk.dashboard.running import Beside, Place, Served, Shown
+from ropewalk.dashboard.running import Beside, Place, Served, Shown, of_cluster
 from written import Written, ring
 
 FULL = "2 pages look on already; close one."
@@ -156,6 +157,31 @@ def test_after_a_restart_the_same_node_is_chosen_and_the_same_event_followed(
         looking.until(f"{chosen} === 'n5' && {way} === 'n5>n6 n6>n7'")
         assert looking.js("ropewalk.network.ids.get(ropewalk.map.selected)") != number
         expect(page.locator("#node-title")).to_have_text("Node n5")
+        looking.close()
+
+
+def test_a_run_that_is_over_is_not_a_connection_that_is_lost(browser: Browser, town: Written) -> None:
+    with ExitStack() as stack:
+        served = Served(Place(token=TOKEN))
+        running = stack.enter_context(ExitStack())
+        running.enter_context(Beside(served, of_cluster(town.folder, "stan", SimpleNamespace(discover=False))))
+        looking = Looking(browser, served.url)
+        page = looking.page
+        looking.until("ropewalk.network.members.size === 12")
+        running.close()
+        expect(page.locator("#connection")).to_have_text("the run is over")
+        looking.js("() => { ropewalk.network.wait = ropewalk.network.unseen = 1; }")
+        asked = len(looking.asked)
+        looking.js("ropewalk.network.look(true)")
+        page.locator("#topics li").nth(2).evaluate("(topic) => topic.click()")
+        page.wait_for_timeout(300)  # in which it would have tried again, or rested
+        looking.js("ropewalk.network.look(false)")
+        assert looking.asked[asked:] == []
+        expect(page.locator("#map-summary")).to_contain_text(
+            "sport: not told any more, since the run is over. 12 nodes up"
+        )
+        expect(page.locator("#connection")).to_have_text("the run is over")
+        expect(page.locator("#total-up")).to_have_text("12")
         looking.close()
 
 

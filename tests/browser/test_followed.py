@@ -251,6 +251,25 @@ def test_an_event_of_many_topics_is_one_of_each_of_them(browser: Browser, tmp_pa
         looking.close()
 
 
+def test_an_event_of_a_node_without_telemetry_is_said_to_be_one(browser: Browser, town: Written, url: str) -> None:
+    looking = looking_on(browser, url)
+    page, stranger = looking.page, {"from": 4711}
+    town.say(1, "deliveries", event=900, hops=1, **stranger)
+    town.say(2, "deliveries", event=900, hops=2, **{"from": town.ids[1]})
+    follow(looking, 900, 2)
+    event, about = page.locator("#events li"), page.locator("#event-about")
+    expect(event).to_contain_text("topics unknown")
+    expect(event).to_contain_text("by a node without telemetry")
+    expect(about).to_contain_text("Published by a node without telemetry, so that nobody has said on which topics.")
+    expect(about).to_contain_text("2 deliveries.")
+    assert "?" not in event.inner_text() + about.inner_text()
+    town.say(0, "publications", event=900, publisher=town.ids[0], topics=[11], size=5)  # its row comes late
+    expect(event).to_contain_text("by n0")
+    expect(about).to_contain_text("On news, published by n0")
+    assert looking.complaints == []
+    looking.close()
+
+
 def test_events_are_called_by_their_topics_also_where_the_list_of_topics_has_others(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -186,6 +186,21 @@ def test_what_is_drawn_and_what_cannot_be_read_is_said(looking: Looking, town: W
     expect(page.locator("#unreadable")).to_have_text("1 line of the files could not be read, and is passed over.")
 
 
+def test_one_of_a_kind_is_said_as_one(browser: Browser, tmp_path: Path) -> None:
+    town = Written(tmp_path / "live", 2)
+    town.follow(0, 11, "news")
+    town.hold(0, 11, [1])
+    town.link(0, [1])
+    with dashboard(town.folder) as url:
+        looking = Looking(browser, url)
+        summary = looking.page.locator("#map-summary")
+        expect(summary).to_have_text("news: 1 node follows it, 1 link between them. 2 nodes up, 0 down, 1 connection.")
+        expect(looking.page.locator("#topics li").nth(1)).to_have_text("news1 node")
+        town.say(1, "nodes", up=False)
+        expect(summary).to_contain_text("1 node up, 0 down")
+        looking.close()
+
+
 def test_the_canvas_says_in_words_what_it_is_and_shows(looking: Looking) -> None:
     canvas = looking.page.locator("#map")
     assert "arrow keys" in (canvas.get_attribute("aria-label") or "")

@@ -3,29 +3,34 @@
 import asyncio
 import http.client
 import json
+import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
 
 from alive import alive, eventually
+from ropewalk.cli import cluster
 from ropewalk.cli import dashboard as verb
 from ropewalk.dashboard import running, server
 from ropewalk.dashboard.connections import MOST_AT_ONCE
-from ropewalk.dashboard.feed import Feed, Live
+from ropewalk.dashboard.feed import TICK, Feed, Live
 from ropewalk.dashboard.ledger import MOST_GONE
 from ropewalk.dashboard.publishing import MOST_TEXT, asked
 from ropewalk.dashboard.running import Beside, Place, Served, Shown
 from ropewalk.dashboard.server import MOST_BODY, MOST_STREAMS, Dashboard
 from ropewalk.dashboard.travels import MOST_EVENTS
 from ropewalk.dashboard.watching import Watch
+from ropewalk.engines.live import pipes
+from ropewalk.engines.live.api import Node
 from ropewalk.errors import UsageError
 from waiting import wait_until
 from written import Written, ring
@@ -286,6 +291,48 @@ def test_names_are_given_one_by_one(town: Written, monkeypatch: pytest.MonkeyPat
     assert (done.exit_code, places[0].names) == (0, (NAME, "other.example.org"))
 
 
+def test_the_address_is_printed_last_so_that_nothing_is_copied_with_it(
+    town: Written, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def serve(served: Served, _: object, ready: Callable[[], None], *__: object) -> None:
+        ready()
+        served.close()
+
+    monkeypatch.setattr(verb, "serve_until_stopped", serve)
+    address = rf"http://127\.0\.0\.1:\d+/\?token={TOKEN}"
+    done = CliRunner().invoke(verb.command, [str(town.folder), "--token", TOKEN, "--json"])
+    assert re.fullmatch(rf"ropewalk: dashboard, until Ctrl-C: {address}\n", done.stderr), done.stderr
+    assert re.fullmatch(address, json.loads(done.stdout)["url"])
+    job = SimpleNamespace(telemetry=tmp_path, protocol="stan", settings=SimpleNamespace(discover=False))
+    said: list[str] = []
+    monkeypatch.setattr(cluster, "say", said.append)
+    with cluster._shown_at(0, cast(Any, job)):
+        pass
+    assert re.fullmatch(r"dashboard, as long as nodes run: http://127\.0\.0\.1:\d+/\?token=[\w-]+", said[0])
+
+
+@alive
+async def test_a_publisher_that_does_not_get_in_says_so_and_why_not_is_said_only_where_nothing_can_be_published(
+    town: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipes, "UNREACHED", 0.1)
+    served, stopped, said = Served(Place(token=TOKEN)), asyncio.Event(), list[str]()
+    shown = Shown(folder=town.folder, make=lambda: Node(bootstrap=["127.0.0.1:1"]))
+    running_ = asyncio.create_task(running.serve(served, shown, stopped, say=said.append))
+    await eventually(lambda: bool(said) and "nobody listens" in said[-1])
+    assert said[-1] == "no bootstrap node could be reached yet (127.0.0.1:1: nobody listens there); trying on."
+    state = await asyncio.to_thread(Asking(served.port).state)
+    assert state["publishing"] is True
+    assert "why_not" not in state
+    stopped.set()
+    await running_
+
+
+def test_why_nothing_can_be_published_is_said(asking: Asking) -> None:
+    state = asking.state()
+    assert (state["publishing"], state["why_not"]) == (False, server.HOW_TO_PUBLISH)
+
+
 def silent(stack: ExitStack, port: int, count: int, said: bytes = b"") -> list[socket.socket]:
     """Sockets that ask for nothing, or not to the end."""
     found = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 10)) for _ in range(count)]
@@ -379,6 +426,21 @@ def test_a_stream_begins_with_everything_and_goes_on_with_differences(asking: As
         if any(row[1] == "n3" and row[4] == "left" for _, row in news.get("nodes", ())):
             break
     stream.close()
+
+
+def test_a_replay_stands_at_its_beginning_until_the_first_page_looks_on(town: Written) -> None:
+    town.say(0, "linked", up=[], down=[], at=time.time() + 60)
+    served = Served(Place(token=TOKEN))
+    with Beside(served, Shown(folder=town.folder, replay=True, speed=100.0)):
+        asking = Asking(served.port)
+        time.sleep(4 * TICK)  # in which it would be over
+        replay = asking.state()["replay"]
+        assert (replay["at"], replay["over"]) == (replay["begin"], False)
+        stream = asking.ask("/api/stream", **asking.cookie)
+        told = messages(stream)
+        assert not next(told)["about"]["replay"]["over"]
+        assert any(each["about"]["replay"]["over"] for each in told)
+        stream.close()
 
 
 def data(message: bytes) -> Any:

@@ -106,6 +106,15 @@ def test_a_folder_that_is_none_is_said(tmp_path: Path) -> None:
         Recording(tmp_path)
 
 
+def test_files_that_hold_no_row_are_said_to_be_there(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("{}\nno row\n")
+    with pytest.raises(InputError, match=r"/x\.jsonl has no row of telemetry\.$"):
+        Recording(tmp_path)
+    (tmp_path / "y.jsonl").write_text("")
+    with pytest.raises(InputError, match=r"^none of the 2 files in .* \(\*\.jsonl\) has a row of telemetry\.$"):
+        Recording(tmp_path)
+
+
 @pytest.fixture
 def recording(tmp_path: Path) -> Recording:
     chances = random.Random(3)
@@ -191,6 +200,45 @@ def test_a_replay_goes_on_by_its_speed_stops_when_paused_and_at_the_end(recordin
     assert (player.at, player.told()["over"]) == (recording.end, True)
     player.seek(0)
     assert player.at == recording.begin
+
+
+def came(at: float, node: int, *, up: bool) -> str:
+    return line(at, node, table="nodes", up=up)
+
+
+ENDINGS = {  # what happens, and when the recording ends
+    "all leave together": ([came(140, 1, up=False), came(141.5, 2, up=False)], 139.75),
+    "which others notice first": (
+        [line(139.5, 2, table="endings", neighbour=1, cause="left", why="left"), *(came(140, node, up=False) for node in (1, 2))],
+        139.25,
+    ),
+    "one by one": ([came(120, 1, up=False), came(140, 2, up=False)], 139.75),
+    "one stays": ([came(140, 1, up=False)], 140.0),
+    "one stays and says so": ([came(140, 1, up=False), line(141, 2)], 141.0),
+    "one was killed": (
+        [line(125, 1, table="endings", neighbour=2, cause="failed", why="reset"), came(140, 1, up=False)],
+        139.75,
+    ),
+    "one was lost, and was there": (
+        [line(112, 1, table="endings", neighbour=2, cause="failed", why="frozen"), came(140, 1, up=False)],
+        140.0,
+    ),
+    "one was silent for long": ([line(170, 1), came(180, 1, up=False)], 179.75),
+    "one comes back": ([came(140, 1, up=False), came(140, 2, up=False), came(141, 2, up=True)], 141.0),
+    "nobody leaves": ([line(140, 1)], 140.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ENDINGS)
+def test_a_recording_ends_before_all_leave_so_that_somebody_is_left_to_be_seen(tmp_path: Path, what: str) -> None:
+    said, end = ENDINGS[what]
+    begun = [came(100, node, up=True) for node in (1, 2)] + [line(118, 2)]
+    (tmp_path / "a.jsonl").write_text("".join([*begun, *said]))
+    player = Player(Recording(tmp_path))
+    assert player.recording.end == end
+    player.seek(1e6)
+    assert player.picture.totals()["up"] >= 1
+    assert player.told()["over"]
 
 
 def test_a_moment_after_hours_of_silence_looks_the_same_too(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def _shown_at(port: int | None, job: Order) -> Iterator[Order]:
         watched = job if job.telemetry is not None else replace(job, telemetry=Path(folder))
         served = running.Served(running.Place(port=port, token=running.fresh_token()))
         with running.Beside(served, running.of_cluster(watched.telemetry, job.protocol, job.settings)):
-            say(f"dashboard at {served.url}, as long as nodes run.")
+            say(f"dashboard, as long as nodes run: {served.url}")
             yield watched
 
 

@@ -19,7 +19,9 @@ from ropewalk.errors import InputError, UsageError
     epilog="Example: ropewalk node --telemetry live/a.jsonl --subscribe news, and in another terminal ropewalk dashboard live."
 )
 @click.argument("folder", metavar="FOLDER", type=options.FOLDER)
-@click.option("--replay", is_flag=True, help="Play a recorded folder from its beginning, by the times in it.")
+@click.option(
+    "--replay", is_flag=True, help="Play a recorded folder by the times in it, from when the first page is there."
+)
 @click.option("--speed", type=click.FloatRange(SLOWEST, FASTEST), help="With --replay: how fast.  [default: 1]")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Where it is served; 0 is any that is free.")
 @click.option(
@@ -72,9 +74,9 @@ def command(
             say(
                 f"warning: {host} can be reached by others, and what they see is not encrypted; the token is all that keeps them out."
             )
-        say(f"dashboard at {served.url}; Ctrl-C to end.")
+        say(f"dashboard, until Ctrl-C: {served.url}")
 
-    serve_until_stopped(served, shown, ready)
+    serve_until_stopped(served, shown, ready, say)
 
 
 def _shown(folder: Path, told: dict[str, Any], *, replay: bool, speed: float) -> Shown:

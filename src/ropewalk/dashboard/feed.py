@@ -33,6 +33,9 @@ class Source(Protocol):
     def picture(self) -> Picture:
         """As it is now; another one, if it began anew."""
 
+    def look_on(self) -> None:
+        """A page does."""
+
     async def step(self) -> None:
         """A tick has passed."""
 
@@ -50,6 +53,9 @@ class Live:
         self.picture = Picture()
         self._clock = clock
         self._caught_up = False  # until then rows were written before anybody looked
+
+    def look_on(self) -> None:
+        """See `Source`: it goes on whoever does."""
 
     async def step(self) -> None:
         """See `Source`."""
@@ -77,13 +83,13 @@ class Live:
 
 
 class Replayed:
-    """A recording. Where its nodes are drawn is known from the beginning."""
+    """A recording. It goes on once somebody looks on: who is slow to open the page misses nothing. Where its nodes are drawn is known from the beginning."""
 
     laid_out = True
 
     def __init__(self, player: Player) -> None:
         self.player = player
-        self._stepped = time.monotonic()
+        self._stepped: float | None = None  # when it last did, if anybody has looked on
         self._lock = asyncio.Lock()
         self._waiting = 0  # who wants to be somewhere else
 
@@ -92,9 +98,16 @@ class Replayed:
         """See `Source`."""
         return self.player.picture
 
+    def look_on(self) -> None:
+        """See `Source`."""
+        if self._stepped is None:
+            self._stepped = time.monotonic()
+
     async def step(self) -> None:
         """See `Source`."""
         async with self._lock:
+            if self._stepped is None:
+                return
             now = time.monotonic()
             passed, self._stepped = now - self._stepped, now
             await self._play(self.player.stepping(min(passed, 4 * TICK)))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ropewalk.dashboard import rows
+from ropewalk.dashboard.judging import GRACE, SILENT
 from ropewalk.dashboard.layout import Place, places
 from ropewalk.dashboard.picture import MOST_NODES, Picture
 from ropewalk.dashboard.series import FAR
@@ -15,6 +16,8 @@ from ropewalk.errors import InputError
 MOST_BYTES = 512 * 1_048_576  # ours: all rows are kept, and take some four times as much
 LOT = 100  # ours: rows that are taken in at a time
 STRIDE = 1.0  # ours, seconds of the recording: likewise, where there are no rows
+TOGETHER = 2.0  # ours, seconds: nodes that leave one after the other, no further apart, leave together
+EVE = 0.25  # ours, seconds: how long before they do a recording ends
 SLOWEST, FASTEST = 0.05, 1000.0  # ours: times the speed at which it was
 
 
@@ -23,7 +26,8 @@ class Recording:
 
     def __init__(self, folder: Path) -> None:
         watch = Watch([folder])
-        size = sum(path.stat().st_size for path in folder.glob("*.jsonl"))
+        paths = list(folder.glob("*.jsonl"))
+        size = sum(path.stat().st_size for path in paths)
         if size > MOST_BYTES:
             raise InputError(f"{folder} holds {size} bytes of telemetry, and {MOST_BYTES} can be replayed.")
         self.rows: list[Read] = []
@@ -35,9 +39,37 @@ class Recording:
         self.times = [rows.time_of(row) for row, _ in self.rows]
         timed = [at for at in self.times if at]
         if not timed:
-            raise InputError(f"{folder} holds no telemetry (*.jsonl); record some with `ropewalk cluster --telemetry`.")
-        self.begin, self.end = timed[0], timed[-1]
+            raise InputError(_nothing_in(folder, paths))
+        self.begin = timed[0]
+        self.end = max(self.begin, min(timed[-1], _eve([row for row, _ in self.rows])))
         self.places = _places(row for row, _ in self.rows)
+
+
+def _nothing_in(folder: Path, paths: list[Path]) -> str:
+    if not paths:
+        return f"{folder} holds no telemetry (*.jsonl); record some with `ropewalk cluster --telemetry`."
+    if len(paths) == 1:
+        return f"{paths[0]} has no row of telemetry."
+    return f"none of the {len(paths)} files in {folder} (*.jsonl) has a row of telemetry."
+
+
+def _eve(said: list[rows.Any]) -> float:
+    """When it is about to be over since all who are still there leave together: nobody wants to be left with that. Never, if somebody stays."""
+    words = {row.node: row for row in said if isinstance(row, rows.OfNode)}  # the last of each
+    leaving = sorted((row.at for row in words.values() if isinstance(row, rows.Came) and not row.up), reverse=True)
+    if not leaving:
+        return float("inf")
+    begun = leaving[0]
+    for at in leaving:
+        begun = at if begun - at <= TOGETHER else begun
+    endings = [row for row in said if isinstance(row, rows.Ended) and row.why in GRACE and row.cause != "closed"]
+    lost = {row.neighbour: row.at for row in endings}
+    for node, row in words.items():
+        left = isinstance(row, rows.Came) and not row.up
+        if not left and row.at > max(begun - SILENT, lost.get(node, 0.0)):
+            return float("inf")
+    parting = [row.at for row in said if isinstance(row, rows.Ended) and row.why == "left"]  # noticed before it is said
+    return min(at for at in [begun, *parting] if at >= begun - TOGETHER) - EVE
 
 
 def _places(said: Iterable[rows.Any]) -> dict[int, Place]:

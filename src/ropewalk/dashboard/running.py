@@ -25,7 +25,7 @@ from ropewalk.dashboard.watching import Watch
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.options import EVERYWHERE, Options, is_here
-from ropewalk.engines.live.pipes import stoppable
+from ropewalk.engines.live.pipes import stoppable, telling
 from ropewalk.errors import RunError, UsageError
 
 log = logging.getLogger(__name__)
@@ -130,9 +130,16 @@ class Shown:
     make: Callable[[], Node] | None = None  # a node to publish from
     join: Callable[[str], Node] | None = None  # the same, once it is known where another one is: made when it is needed
     why_not: str = HOW_TO_PUBLISH  # if there is none
+    once: bool = False  # whether there is nothing more to be shown when it is stopped: pages need not try again
 
 
-async def serve(served: Served, shown: Shown, stopped: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
+async def serve(
+    served: Served,
+    shown: Shown,
+    stopped: asyncio.Event,
+    ready: Callable[[], None] = lambda: None,
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
     """Show this there, until it is stopped."""
     source: Source
     join = shown.join
@@ -143,11 +150,11 @@ async def serve(served: Served, shown: Shown, stopped: asyncio.Event, ready: Cal
             source = Replayed(Player(await asyncio.to_thread(Recording, shown.folder), shown.speed))
         else:
             source = Live(Watch([shown.folder, *([publisher.folder] if publisher is not None else [])]))
-        if publisher is not None and join is None:
-            await publisher.start()
-        dashboard = Dashboard(Feed(source), publisher, shown.why_not)
+        node = await publisher.start() if publisher is not None and join is None else None
+        dashboard = Dashboard(Feed(source), publisher, shown.why_not, once=shown.once)
         ready()
-        await served.serve(dashboard, stopped)
+        async with telling(node, say) if node is not None else contextlib.nullcontext():
+            await served.serve(dashboard, stopped)
     finally:
         served.close()
         if publisher is not None:
@@ -157,12 +164,13 @@ async def serve(served: Served, shown: Shown, stopped: asyncio.Event, ready: Cal
 def of_cluster(folder: Path, protocol: str, settings: Any) -> Shown:
     """Nodes of a cluster on this machine. Who is not told whom to hold must find them, and only then can be found by others."""
     if not settings.discover:
-        return Shown(folder=folder, why_not="nodes of this cluster were told of each other; run it with --discover")
+        why_not = "nodes of this cluster were told of each other; run it with --discover"
+        return Shown(folder=folder, why_not=why_not, once=True)
 
     def join(address: str) -> Node:
         return Node(bootstrap=[address], options=Options(protocol=protocol, settings=settings))
 
-    return Shown(folder=folder, join=join)
+    return Shown(folder=folder, join=join, once=True)
 
 
 def _address_in(source: Source) -> str:
@@ -172,12 +180,14 @@ def _address_in(source: Source) -> str:
     raise RunError("no node is there to publish through.")
 
 
-def serve_until_stopped(served: Served, shown: Shown, ready: Callable[[], None]) -> int:
+def serve_until_stopped(
+    served: Served, shown: Shown, ready: Callable[[], None], say: Callable[[str], None] = lambda _: None
+) -> int:
     """In the foreground; the number of the signal that ended it."""
 
     async def whole() -> int:
         async with stoppable() as stopped:
-            await serve(served, shown, stopped, ready)
+            await serve(served, shown, stopped, ready, say)
             return stopped.number
 
     return run(whole())

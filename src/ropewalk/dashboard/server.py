@@ -30,8 +30,10 @@ HOW_TO_PUBLISH = "start the dashboard with --bootstrap HOST:PORT of a node that 
 class Dashboard:
     """What all requests share."""
 
-    def __init__(self, feed: Feed, publisher: Publisher | None = None, why_not: str = HOW_TO_PUBLISH) -> None:
-        self.feed, self.publisher, self.why_not = feed, publisher, why_not
+    def __init__(
+        self, feed: Feed, publisher: Publisher | None = None, why_not: str = HOW_TO_PUBLISH, *, once: bool = False
+    ) -> None:
+        self.feed, self.publisher, self.why_not, self.once = feed, publisher, why_not, once
         self.streams = 0
         self.closing = asyncio.Event()
 
@@ -113,6 +115,7 @@ class Dashboard:
     async def told(self, topic: int | None) -> AsyncGenerator[bytes, None]:
         """What a stream says."""
         loop = asyncio.get_running_loop()
+        self.feed.source.look_on()
         yield f"retry: {AGAIN}\n\n".encode()
         picture, version, said_at, about = None, 0, loop.time(), ""
         while not self.closing.is_set():
@@ -124,6 +127,8 @@ class Dashboard:
                 version, said_at, about = told["version"], loop.time(), source
                 yield b"data: " + msgspec.json.encode(told) + b"\n\n"
             await self._next(said_at + STILL - loop.time())
+        if self.once:
+            yield b"event: over\ndata: {}\n\n"
 
     async def _next(self, seconds: float) -> None:
         """Until the next look, or the end; or for so long, since a look at much that is new, and a long way through a recording, take time."""
@@ -135,7 +140,8 @@ class Dashboard:
                 each.cancel()
 
     def _about(self) -> dict[str, Any]:
-        return self.feed.source.told() | {"publishing": self.publisher is not None, "why_not": self.why_not}
+        publishing = {"publishing": True} if self.publisher else {"publishing": False, "why_not": self.why_not}
+        return self.feed.source.told() | publishing
 
     # What is told
 

@@ -4,6 +4,7 @@ import { fill, pager } from "./lists.js";
 import { $, ask, clock, later, latest, make, many, ms, see, short, topicCalled, topicsCalled } from "./words.js";
 
 const MOST = 30; // of the list
+const WITHOUT = "a node without telemetry"; // who publishes is the only one to write that, and on which topics
 const AT_ONCE = 500; // deliveries on a page of the table; the map has all of them
 
 export class Events {
@@ -31,7 +32,8 @@ export class Events {
   keepUp() {
     // ask again for one that has grown, but never before what was asked for has come
     const now = this.network.events.get(this.followed);
-    if (now && !this.asking && now.got !== this.known?.delivered) this.again();
+    const grown = now?.got !== this.known?.delivered || now?.publisher !== this.known?.publisher;
+    if (now && !this.asking && grown) this.again();
   }
 
   inShort(event) {
@@ -40,7 +42,7 @@ export class Events {
       make("button", { type: "button", "aria-pressed": event.id === this.followed, onclick: () => this.follow(event.id) },
         make("b", {}, topicsCalled(event.topics)),
         make("span", { class: `right${missing ? " bad" : ""}` }, event.expected ? `${event.got} of ${event.expected}` : many(event.got, "delivery", "deliveries")),
-        make("small", {}, `${clock(event.at)} by ${this.network.called(event.publisher)}`),
+        make("small", {}, `${clock(event.at)} by ${event.publisher === null ? WITHOUT : this.network.called(event.publisher)}`),
         make("small", { class: "right" }, event.got ? `${many(event.hops, "hop")}, ${ms(event.took)} ms` : "")));
   }
 
@@ -100,8 +102,10 @@ export class Events {
   }
 
   tell(event) {
-    $("event-about").textContent =
-      `On ${event.topics.map(topicCalled).join(", ") || "topics unknown"}, published by ${this.network.called(event.publisher)} at ${clock(event.at)}, ${many(event.size, "byte")}. ` +
+    const published = event.publisher === null
+      ? `Published by ${WITHOUT}, so that nobody has said on which topics. First got at ${clock(event.at)}. `
+      : `On ${event.topics.map(topicCalled).join(", ") || "topics unknown"}, published by ${this.network.called(event.publisher)} at ${clock(event.at)}, ${many(event.size, "byte")}. `;
+    $("event-about").textContent = published +
       `${event.delivered}${event.expected ? ` of ${event.expected}` : ""} ${event.delivered === 1 && !event.expected ? "delivery" : "deliveries"}.` +
       (event.beyond ? ` There is no room for ${many(event.beyond, "of them", "of them")}.` : "");
     this.list(event.steps);

@@ -1,6 +1,6 @@
 // The map: connections in the background, one topic's overlay over them, and an event on its way. Draws only when something has changed.
 
-import { brief, called, colour, ms, short } from "./words.js";
+import { brief, called, colour, many, ms, number, short } from "./words.js";
 
 const MARGIN = 30;
 const BELOW = 14; // more room there, for what is said of a node or a hop
@@ -408,9 +408,10 @@ export class Map2D extends EventTarget {
   }
 
   summary(topic) {
-    const { totals, overlay, members, known } = this.network;
-    const there = `${totals.up ?? 0} nodes up, ${totals.down ?? 0} down, ${totals.links ?? 0} connections`;
-    const about = known ? `${members.size} nodes follow it, ${overlay.size} links between them` : "not told yet";
+    const { totals, overlay, members, known, over } = this.network;
+    const there = `${many(totals.up ?? 0, "node")} up, ${number(totals.down ?? 0)} down, ${many(totals.links ?? 0, "connection")}`;
+    const unknown = over ? "not told any more, since the run is over" : "not told yet";
+    const about = known ? `${many(members.size, "node follows", "nodes follow")} it, ${many(overlay.size, "link")} between them` : unknown;
     return topic ? `${topic.name || short(topic.id)}: ${about}. ${there}.` : `${there}.`;
   }
 }

@@ -16,7 +16,7 @@ export class Network extends EventTarget {
     this.about = {};
     this.totals = {};
     this.at = 0;
-    this.lost = this.resting = this.told = false;
+    this.lost = this.resting = this.told = this.over = false;
   }
 
   clear() {
@@ -49,7 +49,7 @@ export class Network extends EventTarget {
     if (this.source?.topic === topic) return;
     this.topic = topic;
     this.clearTopic(); // what was told is of another one
-    if (this.source || (!this.lost && !this.resting)) this.connect(); // else it is tried again anyway; one that has not said a word yet is of the other topic all the same
+    if (this.source || (!this.lost && !this.resting && !this.over)) this.connect(); // else it is tried again anyway; one that has not said a word yet is of the other topic all the same
   }
 
   connect() {
@@ -66,6 +66,7 @@ export class Network extends EventTarget {
       this.lost = false;
       this.told = true;
     };
+    source.addEventListener("over", () => { if (source === this.source) this.end(); });
     source.onerror = () => { if (source === this.source) this.lose(); };
   }
 
@@ -85,6 +86,14 @@ export class Network extends EventTarget {
     if (!this.lost) this.say("bad", "connection lost: trying again");
     this.lost = true;
     if (!this.resting) this.recover();
+  }
+
+  end() {
+    // nothing will come any more, and nobody answers
+    this.close();
+    clearTimeout(this.leaving);
+    this.over = true;
+    this.say("", "the run is over");
   }
 
   async recover() {
@@ -111,6 +120,7 @@ export class Network extends EventTarget {
   look(hidden) {
     // a browser has only so many connections for all pages, so one that nobody looks at gives its own back
     clearTimeout(this.leaving);
+    if (this.over) return;
     if (hidden) this.leaving = setTimeout(() => this.rest(), this.unseen);
     else this.wake();
   }

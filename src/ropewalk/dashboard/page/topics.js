@@ -1,7 +1,7 @@
 // The list of topics: one is chosen, by mouse or keys.
 
 import { fill, pager } from "./lists.js";
-import { $, ask, later, latest, make, topicCalled } from "./words.js";
+import { $, ask, later, latest, make, many, topicCalled } from "./words.js";
 
 export class Topics extends EventTarget {
   constructor() {
@@ -77,7 +77,7 @@ export class Topics extends EventTarget {
     fill($("topics"), this.all().map((topic) => {
       const here = topic.id === (this.chosen?.id ?? "");
       const row = make("li", { role: "option", id: `topic-${topic.id || "all"}`, "data-key": topic.id || "all", "aria-selected": here, title: topic.id, onclick: () => this.choose(topic) });
-      row.append(make("span", {}, topic.id ? topicCalled(topic) : topic.name), make("span", {}, topic.id ? `${topic.members} nodes` : ""));
+      row.append(make("span", {}, topic.id ? topicCalled(topic) : topic.name), make("span", {}, topic.id ? many(topic.members, "node") : ""));
       if (here) $("topics").setAttribute("aria-activedescendant", row.id);
       return row;
     }));

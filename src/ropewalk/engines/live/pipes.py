@@ -40,7 +40,7 @@ async def run_until_stopped(
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Run a node until somebody says that it is enough; then it leaves."""
-    async with stoppable() as stopped, watched(node, watch), _telling(node, say):
+    async with stoppable() as stopped, watched(node, watch), telling(node, say):
         ready(node)
         await stopped.wait()
 
@@ -59,7 +59,7 @@ async def write_events(
     """
     count, unwritten, pen = 0, 0, Pen()
     wrong: BaseException | None = None
-    async with stoppable() as stopped, watched(node, watch), _telling(node, say):
+    async with stoppable() as stopped, watched(node, watch), telling(node, say):
         events = subscribe()
         stopping = asyncio.ensure_future(_close_when(stopped, events))
         async for event in events:
@@ -120,7 +120,7 @@ async def publish_lines(
 
 
 @asynccontextmanager
-async def _telling(node: Node, say: Callable[[str], None]) -> AsyncIterator[None]:
+async def telling(node: Node, say: Callable[[str], None]) -> AsyncIterator[None]:
     """Say it if a node does not get in, and when it does after all."""
 
     async def tell() -> None:
@@ -138,12 +138,12 @@ async def _telling(node: Node, say: Callable[[str], None]) -> AsyncIterator[None
                 say("a bootstrap node is there now.")
             return
 
-    telling = asyncio.create_task(tell())
+    task = asyncio.create_task(tell())
     try:
         yield
     finally:
-        telling.cancel()
-        await asyncio.gather(telling, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 class Pen:

@@ -320,14 +320,20 @@ def _of_each(parts: list[Both]) -> Both:
     if not any(part is not None for part in parts):
         return None
     if len(parts) == 2 and parts[0] is None and parts[1] is not None:  # noqa: PLR2004  as every offer of an event is, of which one message may have hundreds
-        out, back = parts[1]
-        return (
-            lambda values, numbers: (values[0], out(values[1], numbers)),
-            lambda values, numbers: (values[0], back(values[1], numbers)),
-        )
+        return _second(parts[1][0]), _second(parts[1][1])
 
     def changed(values: tuple[Any, ...], numbers: Numbering, way: int) -> tuple[Any, ...]:
         pairs = zip(values, parts, strict=True)
         return tuple([value if both is None else both[way](value, numbers) for value, both in pairs])
 
     return (lambda values, numbers: changed(values, numbers, 0), lambda values, numbers: changed(values, numbers, 1))
+
+
+def _second(change: Change) -> Change:
+    """Of two the second one is changed."""
+
+    def changed(values: tuple[Any, Any], numbers: Numbering) -> tuple[Any, Any]:
+        first, second = values
+        return first, change(second, numbers)
+
+    return changed

@@ -29,12 +29,12 @@ async def watched(node: Node, watch: Watch = UNWATCHED) -> AsyncIterator[None]:
     telemetry = Telemetry(node, watch.telemetry) if watch.telemetry is not None else None
     endpoint = Endpoint(node)
     async with node:
-        if watch.metrics is not None:
-            watch.shown(await endpoint.start(watch.metrics))
-        if telemetry is not None:
-            telemetry.begin()
-            telemetry.watch()
         try:
+            if watch.metrics is not None:
+                watch.shown(await endpoint.start(watch.metrics))
+            if telemetry is not None:
+                telemetry.begin()
+                telemetry.watch()
             yield
         finally:
             if telemetry is not None:

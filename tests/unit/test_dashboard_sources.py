@@ -208,6 +208,7 @@ def came(at: float, node: int, *, up: bool) -> str:
 
 ENDINGS = {  # what happens, and when the recording ends
     "all leave together": ([came(140, 1, up=False), came(141.5, 2, up=False)], 139.75),
+    "one takes its time": ([came(140, 1, up=False), came(142.5, 2, up=False)], 139.75),
     "which others notice first": (
         [line(139.5, 2, table="endings", neighbour=1, cause="left", why="left"), *(came(140, node, up=False) for node in (1, 2))],
         139.25,

@@ -16,7 +16,7 @@ from ropewalk.errors import InputError
 MOST_BYTES = 512 * 1_048_576  # ours: all rows are kept, and take some four times as much
 LOT = 100  # ours: rows that are taken in at a time
 STRIDE = 1.0  # ours, seconds of the recording: likewise, where there are no rows
-TOGETHER = 2.0  # ours, seconds: nodes that leave one after the other, no further apart, leave together
+TOGETHER = 5.0  # ours, seconds: nodes that leave no further apart leave together; one good-bye may take two, and more on a busy machine
 EVE = 0.25  # ours, seconds: how long before they do a recording ends
 SLOWEST, FASTEST = 0.05, 1000.0  # ours: times the speed at which it was
 

@@ -36,9 +36,10 @@ LEAST_PUBLISHED = 8.0
 # Seconds that they take, the middle one, all but a hundredth and the last, and a newcomer. Seen, with nobody who never reads: 0.3 s at the most. Who does
 # not read is waited for, for five seconds (pace.HELD_UP): with some of them half took 1.3 s, all but a hundredth 5.4 s, newcomers 5.9 s. Among ten
 # thousand, of whom two dozen at a time flood with events, and as many never read, half took 1 ms, all but a hundredth 17 and 20 s, newcomers 19 and 15 s
-SERVED, SERVED_AMONG_MANY = (3.0, 10.0, 15.0, 15.0), (1.0, 30.0, 45.0, 40.0)
+SERVED, SERVED_AMONG_MANY = (3.0, 10.0, 15.0, 15.0), (1.0, 20.0, 45.0, 40.0)
 AT_DOOR = ("in the way before TLS", "too many handshakes")
 WITHOUT_PROOF = ("wrong_certificate", "wrong_key", "replayed")
+FLOODS = ("flood_of_control", "flood_of_events")
 INSIDE = ("garbage_inside", "many_topics", "flood_of_control", "flood_of_events", "unfinished_pieces", "never_reads")
 # Of whom the node counts what, and what it may count instead: who waits at the door makes room for others, and some do not get that far
 OFFENCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -84,7 +85,7 @@ def _holds_out(
     assert sum(found["turned away"] for found in done.values()) <= away * tried
     assert max(descriptors) < MOST_DESCRIPTORS
     assert descriptors[-1] < descriptors[0] + 40  # all of them are let go
-    _got_as_far_as_they_may(done, missed)
+    _got_as_far_as_they_may(done, missed, unseen)
     _were_hung_up_on(done, missed)
     _were_counted(done, siege.counted, missed, unseen)
     flood = done["flood_of_events"]
@@ -96,8 +97,8 @@ def _holds_out(
     _left_nothing(siege.weights, count)
 
 
-def _got_as_far_as_they_may(done: dict[str, Found], missed: float) -> None:
-    """Without a proof nobody gets in, and who only breaks rules afterwards does."""
+def _got_as_far_as_they_may(done: dict[str, Found], missed: float, busy: float) -> None:
+    """Without a proof nobody gets in, and who only breaks rules afterwards does: of those who flood some are late, while others do."""
     for kind, found in done.items():
         assert found["connected"] >= (1 - missed) * (found["tried"] - found["turned away"]) > 0, (kind, found)
         assert found["never connected"] == 0, (kind, found)
@@ -106,7 +107,8 @@ def _got_as_far_as_they_may(done: dict[str, Found], missed: float) -> None:
         assert found["let in"] == 0, (kind, found)
         assert found["whys"]["that is not its key."] >= (1 - missed) * found["connected"], (kind, found)
     for kind in INSIDE:
-        assert done[kind]["let in"] >= (1 - missed) * done[kind]["connected"] > 0, (kind, done[kind])
+        share = busy if kind in FLOODS else missed
+        assert done[kind]["let in"] >= (1 - share) * done[kind]["connected"] > 0, (kind, done[kind])
 
 
 def _were_hung_up_on(done: dict[str, Found], missed: float) -> None:
@@ -164,7 +166,7 @@ async def test_a_node_among_ten_thousand_that_mean_harm_serves_who_keeps_the_rul
         )
     )
     _were_served(siege, SERVED_AMONG_MANY)
-    _holds_out(siege, MANY, missed=0.1, away=0.2, unseen=0.6, most_grown=MOST_GROWN_OF_ALL)
+    _holds_out(siege, MANY, missed=0.1, away=0.2, unseen=0.5, most_grown=MOST_GROWN_OF_ALL)
 
 
 @alive_for(110)

@@ -454,7 +454,7 @@ async def test_nobody_waits_for_who_takes_too_little_nor_when_it_comes_back_on_a
 
 @alive
 async def test_for_whom_most_waits_goes_if_too_much_waits_for_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ropewalk.engines.live.lookout.MOST_WAITING_IN_ALL", 5_000_000)
+    monkeypatch.setattr(transport, "MOST_WAITING_IN_ALL", 5_000_000)
     async with stations(3, heartbeat=30.0) as (a, b, c):
         for other, events in ((b, 6), (c, 3)):
             await linked_besides(other, a)
@@ -463,17 +463,21 @@ async def test_for_whom_most_waits_goes_if_too_much_waits_for_all_together(monke
             inner.pause_reading()
             for event in range(events):
                 a.transport.send(other.me, Push(Event(event, 1, (7,), bytes(1_000_000)), (7,), 1, False))
+                assert a.transport.waiting.bytes <= 5_000_000
+        assert a.transport.dropped.keys() == {(b.me.id, 7), (c.me.id, 7)}  # what found no room
         await eventually(lambda: a.downs)
         assert [(who, ending.why) for who, ending in a.downs] == [(b.me.id, "evicted: it is too slow")]
         assert a.linked == [c.me.id]
         assert a.transport.limits.counts == {"too slow": 1}
+        c.transport.links[a.me.id].transport.resume_reading()
+        await eventually(lambda: a.transport.waiting.bytes == 0)
 
 
 @alive
 async def test_where_much_waits_for_all_together_each_who_is_behind_holds_up_who_sends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ropewalk.engines.live.lookout.MOST_WAITING_IN_ALL", 9_000_000)
+    monkeypatch.setattr(transport, "MOST_WAITING_IN_ALL", 12_000_000)
     lagging: list[int] = []
     async with stations(3, heartbeat=30.0) as (a, b, c):
         a.transport.lagging = lambda connection: lagging.append(connection.contact.id)

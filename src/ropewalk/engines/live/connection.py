@@ -46,7 +46,7 @@ class Connection(asyncio.Protocol):
         self.other: Other | None = None  # once it is recognised
         self.up = False  # once it is welcome
         self.ending: Ending | None = None
-        self.splitter, self.lanes = Splitter(), Lanes(self._count_frames)
+        self.splitter, self.lanes = Splitter(), Lanes(self._count_frames, owner.waiting)
         self.numbers, self.topics = Numbers(), Topics()
         self.heard_at = self.said_at = self.loop.time()
         self.paused = self.scheduled = self.leaving = False

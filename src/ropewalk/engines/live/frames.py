@@ -11,6 +11,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from math import inf
 from struct import Struct
 from typing import Protocol
 
@@ -166,6 +167,17 @@ class _Waiting:
     stream: int | None = None  # once some pieces are sent, and others are not
 
 
+class Waiting:
+    """What waits to be sent on all links of a node together."""
+
+    __slots__ = ("bytes", "most", "was_full")
+
+    def __init__(self, most: float = inf) -> None:
+        self.most = most
+        self.bytes = 0
+        self.was_full = False  # whether an event found no room here since somebody last looked
+
+
 Lane = OrderedDict[tuple[int, int], "bytes | _Waiting"]
 """What waits on one topic, by kind and event, in turn. (The first of a plain dict is found behind the places of all that went before.)"""
 
@@ -173,10 +185,22 @@ Lane = OrderedDict[tuple[int, int], "bytes | _Waiting"]
 class Lanes:
     """What waits to be sent on one connection: all that carries no event first, then topics in turn."""
 
-    __slots__ = ("_by_topic", "_control", "_count", "_streams", "control_bytes", "event_bytes", "events")
+    __slots__ = (
+        "_by_topic",
+        "_control",
+        "_count",
+        "_in_all",
+        "_streams",
+        "_told",
+        "control_bytes",
+        "event_bytes",
+        "events",
+    )
 
-    def __init__(self, count_frames: CountFrames) -> None:
+    def __init__(self, count_frames: CountFrames, in_all: Waiting | None = None) -> None:
         self._count = count_frames
+        self._in_all = in_all or Waiting()
+        self._told = 0  # bytes of these that are counted there
         self._control: deque[bytes] = deque()
         self._by_topic: dict[int, Lane] = {}  # only topics that have something, whose turn is next first
         self._streams: set[int] = set()  # of messages of which some pieces were sent; MOST_STREAMS
@@ -201,6 +225,7 @@ class Lanes:
         """Send this as soon as possible."""
         self._control.append(frame(kind, body))
         self.control_bytes += len(body) + HEADER
+        self._tell()
 
     def put_event(self, topic: int, kind: int, body: bytes, event: int) -> bool:
         """Send this when it is its turn, unless it waits already; False if there is no room for it."""
@@ -211,11 +236,15 @@ class Lanes:
         size = len(body)
         if self.event_bytes + size + BESIDES * (self.events + 1) > MOST_WAITING:
             return False
+        if self._in_all.bytes + size + BESIDES > self._in_all.most:
+            self._in_all.was_full = True
+            return False
         self.event_bytes += size
         self.events += 1
         if lane is None:
             lane = self._by_topic[topic] = OrderedDict()
         lane[key] = body if size <= PIECE_BYTES else _Waiting(memoryview(body))
+        self._tell()
         return True
 
     def waits_on(self, topics: Iterable[int]) -> bool:
@@ -228,6 +257,7 @@ class Lanes:
         self._by_topic.clear()
         self._streams.clear()
         self.control_bytes = self.event_bytes = self.events = 0
+        self._tell()
 
     def recall(self, kind: int, event: int) -> bool:
         """Send no more of this event in messages of this kind; False if none waits."""
@@ -244,6 +274,7 @@ class Lanes:
             if waiting.stream is not None:
                 self._streams.remove(waiting.stream)
                 self.put(PIECE, _piece_header(waiting.stream, kind, NEVER_MIND))
+        self._tell()
         return bool(topics)
 
     def take(self, most: int) -> list[bytes]:
@@ -281,7 +312,13 @@ class Lanes:
                 self._by_topic[topic] = self._by_topic.pop(topic)
         for kind, (messages, bytes_) in sent.items():
             self._count(kind, bytes_, messages)
+        self._tell()
         return taken
+
+    def _tell(self) -> None:
+        now = self.waiting_bytes
+        self._in_all.bytes += now - self._told
+        self._told = now
 
     def _next(self) -> tuple[int, Lane]:
         """Whose turn it is: a topic, and what waits there."""

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from ropewalk.engines.live.connection import Connection
 from ropewalk.engines.live.endings import Ending
-from ropewalk.engines.live.limits import CROWDED, MOST_WAITING_IN_ALL, SLOW, STALLED, UNFINISHED, WATCHED, Limits
+from ropewalk.engines.live.frames import Waiting
+from ropewalk.engines.live.limits import CROWDED, SLOW, STALLED, UNFINISHED, WATCHED, Limits
 
 FROZEN = 2.5  # ours, heartbeats of the slower end: whoever has not been heard for so long is gone
 SILENT = 0.75  # ours, heartbeats: whoever has said nothing for so long says that it lives, at the next look, of which there are two in each at least
@@ -23,13 +24,14 @@ class Lookout:
         self,
         links: dict[int, Connection],
         closing: dict[Connection, None],
+        waiting: Waiting,
         limits: Limits,
         heartbeat: float,
         cut_off: Callable[[int, str, str], None],
         crowded: Callable[[bool], None],
         late: Callable[[float, float], None],
     ) -> None:
-        self.links, self.closing, self.limits, self.heartbeat = links, closing, limits, heartbeat
+        self.links, self.closing, self.waiting, self.limits, self.heartbeat = links, closing, waiting, limits, heartbeat
         self.cut_off, self.crowded = cut_off, crowded
         self.late = late  # told by how much the loop is late, and when it is now
 
@@ -56,11 +58,15 @@ class Lookout:
             due = now + WATCHED
 
     def _make_room(self) -> None:
-        """If much waits in all, nobody need send more; if too much does, for whom most waits goes."""
+        """If much waits in all, nobody need send more; if something found no room, for whom most waits goes."""
+        total, most, was_full = self.waiting.bytes, self.waiting.most, self.waiting.was_full
+        self.crowded(total > CROWDED * most)
+        if total <= most and not was_full:
+            return
+        self.waiting.was_full = False
         waiting = {connection: connection.lanes.waiting_bytes for connection in (*self.links.values(), *self.closing)}
-        total = sum(waiting.values())
-        self.crowded(total > CROWDED * MOST_WAITING_IN_ALL)
-        while total > MOST_WAITING_IN_ALL:
+        while waiting and (was_full or total > most):
+            was_full = False
             slowest = max(waiting, key=waiting.__getitem__)
             total -= waiting.pop(slowest)
             slowest.abort(Ending("failed", f"evicted: it is {SLOW}"))

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ropewalk.engines.live.endings import Counts, Ending
+from ropewalk.engines.live.frames import Waiting
 from ropewalk.engines.live.handshake import Other, Terms
 from ropewalk.engines.live.pace import PassedOver
 from ropewalk.engines.live.reading import Reading
@@ -23,6 +24,7 @@ class Owner(Protocol):
     lagging_from: int  # bytes that wait to be sent on one, from where on those from whom they come have to wait
     passed_over: PassedOver
     reading: Reading
+    waiting: Waiting
 
     def recognised(self, connection: "Connection", other: Other) -> None:
         """Its handshake is through: a caller is to be let in or not; whoever was called is there."""

@@ -16,6 +16,7 @@ from ropewalk.engines.live.calls import UNANSWERED, Call
 from ropewalk.engines.live.connection import LAGGING, Connection
 from ropewalk.engines.live.door import Door
 from ropewalk.engines.live.endings import Counts, Ending
+from ropewalk.engines.live.frames import Waiting
 from ropewalk.engines.live.handshake import Other, Terms
 from ropewalk.engines.live.identity import ClusterCertificate, contexts, id_of
 from ropewalk.engines.live.limits import (
@@ -25,6 +26,7 @@ from ropewalk.engines.live.limits import (
     KEPT_OUT,
     MOST_CALLS,
     MOST_UNFINISHED_IN_ALL,
+    MOST_WAITING_IN_ALL,
     OUT,
     SLOW,
     TOO_MANY,
@@ -81,7 +83,7 @@ class Transport:
         self.slow: dict[Connection, None] = {}  # on which much waits to be sent
         self.unfinished = 0  # bytes of what has not come whole
         self.lagging_from, self.passed_over = LAGGING, PassedOver()  # see `owner.Owner`
-        self.reading = Reading(self._see_to_reading)
+        self.reading, self.waiting = Reading(self._see_to_reading), Waiting(MOST_WAITING_IN_ALL)
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
@@ -107,7 +109,14 @@ class Transport:
     def begin(self) -> None:
         """See from now on who lives."""
         lookout = Lookout(
-            self.links, self.closing, self.limits, self.terms.heartbeat, self.cut_off, self._crowd, self._calling.look
+            self.links,
+            self.closing,
+            self.waiting,
+            self.limits,
+            self.terms.heartbeat,
+            self.cut_off,
+            self._crowd,
+            self._calling.look,
         )
         self._spawn(lookout.beat())
         self._spawn(lookout.watch())

@@ -192,13 +192,17 @@ class Connection(asyncio.Protocol):
         if self.is_over:
             return
         self.is_over = True
-        self.owner.counts.unsent += self.lanes.events
-        self.lanes.forget()
+        self._send_no_more()
         self._ease()
         self.forget()
         self.be_patient(None)
         self._end(Ending("failed", "reset"))
         self.owner.vanished(self)
+
+    def _send_no_more(self) -> None:
+        """What waits to be sent there gets nowhere."""
+        self.owner.counts.unsent += self.lanes.events
+        self.lanes.forget()
 
     def _call(self, certificate: bytes, address: str) -> None:
         public = key_in(certificate)
@@ -325,6 +329,7 @@ class Connection(asyncio.Protocol):
     def abort(self, ending: Ending | None = None) -> None:
         """End it at once."""
         self.owner.reading.forget(self)
+        self._send_no_more()
         if self.transport is not None:
             self.transport.abort()
         if ending is not None:

@@ -8,7 +8,7 @@ An event that the other end turns out to have is not sent, or not to its end.
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
@@ -168,14 +168,24 @@ class _Waiting:
 
 
 class Waiting:
-    """What waits to be sent on all links of a node together."""
+    """What waits to be sent on all links of a node together.
 
-    __slots__ = ("bytes", "most", "was_full")
+    Nothing is refused where it is too much: that would be what is meant for those who read. Who lets most of it wait has to go.
+    """
 
-    def __init__(self, most: float = inf) -> None:
-        self.most = most
+    __slots__ = ("bytes", "most", "spill", "spilled")
+
+    def __init__(self, most: float = inf, spill: Callable[[], None] = lambda: None) -> None:
+        self.most, self.spill = most, spill  # told once when it is too much
         self.bytes = 0
-        self.was_full = False  # whether an event found no room here since somebody last looked
+        self.spilled = False  # whether that was told, and room is yet to be made
+
+    def count(self, more: int) -> None:
+        """So many bytes more wait, or less."""
+        self.bytes += more
+        if self.bytes > self.most and not self.spilled:
+            self.spilled = True
+            self.spill()
 
 
 Lane = OrderedDict[tuple[int, int], "bytes | _Waiting"]
@@ -235,9 +245,6 @@ class Lanes:
             return True
         size = len(body)
         if self.event_bytes + size + BESIDES * (self.events + 1) > MOST_WAITING:
-            return False
-        if self._in_all.bytes + size + BESIDES > self._in_all.most:
-            self._in_all.was_full = True
             return False
         self.event_bytes += size
         self.events += 1
@@ -317,8 +324,8 @@ class Lanes:
 
     def _tell(self) -> None:
         now = self.waiting_bytes
-        self._in_all.bytes += now - self._told
-        self._told = now
+        told, self._told = self._told, now
+        self._in_all.count(now - told)
 
     def _next(self) -> tuple[int, Lane]:
         """Whose turn it is: a topic, and what waits there."""

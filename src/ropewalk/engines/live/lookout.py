@@ -54,19 +54,18 @@ class Lookout:
             now = loop.time()
             self.late(now - due, now)
             self._look_for_floods(now, held_up=now - due > WATCHED)
-            self._make_room()
+            self.make_room()
             due = now + WATCHED
 
-    def _make_room(self) -> None:
-        """If much waits in all, nobody need send more; if something found no room, for whom most waits goes."""
-        total, most, was_full = self.waiting.bytes, self.waiting.most, self.waiting.was_full
+    def make_room(self) -> None:
+        """If much waits in all, nobody need send more; if too much does, for whom most waits goes."""
+        total, most = self.waiting.bytes, self.waiting.most
+        self.waiting.spilled = False
         self.crowded(total > CROWDED * most)
-        if total <= most and not was_full:
+        if total <= most:
             return
-        self.waiting.was_full = False
         waiting = {connection: connection.lanes.waiting_bytes for connection in (*self.links.values(), *self.closing)}
-        while waiting and (was_full or total > most):
-            was_full = False
+        while waiting and total > most:
             slowest = max(waiting, key=waiting.__getitem__)
             total -= waiting.pop(slowest)
             slowest.abort(Ending("failed", f"evicted: it is {SLOW}"))

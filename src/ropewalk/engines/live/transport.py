@@ -83,7 +83,7 @@ class Transport:
         self.slow: dict[Connection, None] = {}  # on which much waits to be sent
         self.unfinished = 0  # bytes of what has not come whole
         self.lagging_from, self.passed_over = LAGGING, PassedOver()  # see `owner.Owner`
-        self.reading, self.waiting = Reading(self._see_to_reading), Waiting(MOST_WAITING_IN_ALL)
+        self.reading, self.waiting = Reading(self._see_to_reading), Waiting(MOST_WAITING_IN_ALL, self._spilled)
         self.up: Callable[[Contact], None] = lambda _: None
         self.down: Callable[[Contact, Ending], None] = lambda _, __: None
         self.heard: Callable[[Contact, Any], None] = lambda _, __: None
@@ -96,6 +96,7 @@ class Transport:
         self._calling = Turns(MOST_CALLING, MOST_SILENT if allowed == inf else min(MOST_SILENT, int(allowed) // 16))
         self._pace = Bucket(CALLS, asyncio.get_running_loop().time())  # of calls
         self._door: Door | None = None
+        self._lookout: Lookout | None = None
         self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -118,6 +119,7 @@ class Transport:
             self._crowd,
             self._calling.look,
         )
+        self._lookout = lookout
         self._spawn(lookout.beat())
         self._spawn(lookout.watch())
 
@@ -289,6 +291,11 @@ class Transport:
         """So much waits to be read over all links that nothing more is asked for, or no longer."""
         for connection in [*self.links.values(), *self.strangers, *self.closing]:
             connection.see_to_reading()
+
+    def _spilled(self) -> None:
+        """Too much waits to be sent over all links: who lets most of it wait goes before anything else is done."""
+        if self._lookout is not None:
+            asyncio.get_running_loop().call_soon(self._lookout.make_room)
 
     def _crowd(self, crowded: bool) -> None:
         """Whether much waits on all links together: then each lags sooner."""

@@ -470,7 +470,9 @@ async def test_for_whom_most_waits_goes_if_too_much_waits_for_all_together(monke
         assert [(who, ending.why) for who, ending in a.downs] == [(b.me.id, "evicted: it is too slow")]
         assert a.linked == [c.me.id]
         assert a.transport.limits.counts == {"too slow": 1}
-        c.transport.links[a.me.id].transport.resume_reading()
+        inner = c.transport.links[a.me.id].transport
+        assert inner is not None
+        inner.resume_reading()
         await eventually(lambda: a.transport.waiting.bytes == 0)
 
 

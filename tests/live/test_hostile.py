@@ -43,8 +43,8 @@ FLOODS = ("flood_of_control", "flood_of_events")
 INSIDE = ("garbage_inside", "many_topics", "flood_of_control", "flood_of_events", "unfinished_pieces", "never_reads")
 # Of whom the node counts what, and what it may count instead: who waits at the door makes room for others, and some do not get that far
 OFFENCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "no TLS": (("rubbish",), ()),
-    "hung up before TLS": (("come_and_go",), ()),
+    "no TLS": (("rubbish",), AT_DOOR),
+    "hung up before TLS": (("come_and_go",), AT_DOOR),
     "TLS took too long": (("half_open", "slow_tls"), AT_DOOR),
     "no proof in time": (("slow_proof",), ()),
     "wrong proof": (WITHOUT_PROOF, ()),

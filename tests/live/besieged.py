@@ -164,8 +164,9 @@ async def attacked(folder: Path) -> AsyncIterator[Attacked]:
         await asyncio.to_thread(process.wait)
 
 
-async def _attack(node: Attacked, count: int, *kinds: str) -> dict[str, Found]:
-    words = [sys.executable, str(ATTACKERS), node.address, str(count), "7", *kinds]
+async def attack(address: str, count: int, *kinds: str) -> dict[str, Found]:
+    """So many attackers from a process of their own; how far those of each kind got."""
+    words = [sys.executable, str(ATTACKERS), address, str(count), "7", *kinds]
     process = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         out, err = await process.communicate()
@@ -207,12 +208,12 @@ class Honest:
         payload = await self.publish()
         await until(lambda: payload in self.came)
 
-    async def come(self, attack: "asyncio.Task[dict[str, Found]]") -> list[float]:
+    async def come(self, attacking: "asyncio.Task[dict[str, Found]]") -> list[float]:
         """One newcomer after the other as long as the attack lasts: how long each took."""
         callers, took = _number("callers", await asyncio.to_thread(self.node.page)), []
-        while not attack.done() and _number("callers", await asyncio.to_thread(self.node.page)) <= callers:  # noqa: ASYNC110
+        while not attacking.done() and _number("callers", await asyncio.to_thread(self.node.page)) <= callers:  # noqa: ASYNC110
             await asyncio.sleep(PAUSE)
-        while not attack.done():
+        while not attacking.done():
             took.append(await self._newcomer())
             await asyncio.sleep(NEXT)
         return took
@@ -256,14 +257,14 @@ async def besieged(folder: Path, count: int, *kinds: str, first: int = 0) -> Sie
         looking = group.create_task(_look(node))
         weights = []
         if first:
-            await honest.publish_while(group.create_task(_attack(node, first, *kinds)))
+            await honest.publish_while(group.create_task(attack(node.address, first, *kinds)))
             await until(lambda: not honest.missing())
             weights.append(await node.weigh(HONEST))
         former = await asyncio.to_thread(node.page)
         begun, already = loop.time(), len(honest.published)
-        attack = group.create_task(_attack(node, count, *kinds))
-        coming = group.create_task(honest.come(attack))
-        await honest.publish_while(attack)
+        attacking = group.create_task(attack(node.address, count, *kinds))
+        coming = group.create_task(honest.come(attacking))
+        await honest.publish_while(attacking)
         lasted, meanwhile = loop.time() - begun, list(honest.published)[already:]
         for _ in range(AFTER):  # what is still on its way goes before
             await honest.publish_and_hear()
@@ -275,7 +276,7 @@ async def besieged(folder: Path, count: int, *kinds: str, first: int = 0) -> Sie
             missing, ends = honest.missing(), (publisher.transport.endings, reader.transport.endings)
             page = await asyncio.to_thread(node.page)
             lost = f"{len(missing)} of {len(honest.published)} are missing ({missing[:20]})"
-            raise AssertionError(f"{lost}; {ends}; {reader.gate.counts}; {attack.result()}\n{page}") from None
+            raise AssertionError(f"{lost}; {ends}; {reader.gate.counts}; {attacking.result()}\n{page}") from None
         weights.append(await node.weigh(HONEST))
         reading.cancel()
         looking.cancel()
@@ -284,7 +285,7 @@ async def besieged(folder: Path, count: int, *kinds: str, first: int = 0) -> Sie
         assert "ropewalk_failures_total 0" in page
         assert publisher.address == reader.address == ""
         delays = sorted(honest.came[each] - honest.published[each] for each in meanwhile)
-        return Siege(node, attack.result(), page, node.grown, lasted, delays, coming.result(), former, weights)
+        return Siege(node, attacking.result(), page, node.grown, lasted, delays, coming.result(), former, weights)
 
 
 async def _look(node: Attacked) -> None:

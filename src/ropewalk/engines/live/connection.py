@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from contextlib import suppress
 from typing import Any, cast
 
 from ropewalk.engines.live.endings import Ending
@@ -46,7 +47,7 @@ class Connection(asyncio.Protocol):
         self.other: Other | None = None  # once it is recognised
         self.up = False  # once it is welcome
         self.ending: Ending | None = None
-        self.splitter, self.lanes = Splitter(), Lanes(self._count_frames, owner.waiting)
+        self.splitter, self.lanes = Splitter(), Lanes(owner.counts.count_frames, owner.waiting)
         self.numbers, self.topics = Numbers(), Topics()
         self.heard_at = self.said_at = self.loop.time()
         self.paused = self.scheduled = self.leaving = False
@@ -99,6 +100,8 @@ class Connection(asyncio.Protocol):
         """TLS is up; now the two get to know each other."""
         self.transport = cast("asyncio.Transport", transport)
         self.transport.set_write_buffer_limits(high=AT_ONCE)
+        with suppress(AttributeError):  # of TLS: what it has taken in and nobody asks for
+            cast("Any", transport).set_read_buffer_limits(high=AT_ONCE)
         secured = cast("ssl.SSLObject", transport.get_extra_info("ssl_object"))
         certificate = secured.getpeercert(binary_form=True)
         prepare(transport.get_extra_info("socket"))
@@ -141,6 +144,7 @@ class Connection(asyncio.Protocol):
             self._hold()
         if wrong is not None and not self._has_ended():
             self._refuse(wrong)
+        wrong = None  # it knows this frame, which knows it: only the collector of garbage would find them
 
     def _has_ended(self) -> bool:
         return self.ending is not None
@@ -197,6 +201,9 @@ class Connection(asyncio.Protocol):
         self.forget()
         self.be_patient(None)
         self._end(Ending("failed", "reset"))
+        self.transport = (
+            None  # the buffers of TLS go with it, now: they are half a megabyte, whoever still knows this connection
+        )
         self.owner.vanished(self)
 
     def _send_no_more(self) -> None:
@@ -430,9 +437,6 @@ class Connection(asyncio.Protocol):
         self.is_pressed = False
         self.room.set()
         self.owner.eased(self)
-
-    def _count_frames(self, kind: int, size: int, messages: int) -> None:
-        self.owner.counts.count(KIND_OF[kind], size, messages)
 
     def _write(self, data: bytes) -> None:
         assert self.transport is not None

@@ -164,7 +164,7 @@ class Door:
     def _done(self, caller: _Caller) -> None:
         """TLS is up, or will not be."""
         self.callers.pop(caller, None)
-        if caller.connection.transport is None:  # else it says itself when it goes
+        if caller.connection.transport is None and not caller.connection.is_over:  # else it says itself when it goes
             self.limits.goes(caller.source)
         if not caller.begun:
             with suppress(OSError):

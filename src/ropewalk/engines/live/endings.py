@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from ropewalk.engines.live.wire import KIND_OF
 from ropewalk.protocols.contract import Cause
 
 
@@ -29,3 +30,7 @@ class Counts:
         counts = self.sent.setdefault(kind, [0, 0])
         counts[0] += messages
         counts[1] += size
+
+    def count_frames(self, kind: int, size: int, messages: int) -> None:
+        """Frames of one kind, which begin so many messages."""
+        self.count(KIND_OF[kind], size, messages)

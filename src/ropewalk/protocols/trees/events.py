@@ -18,6 +18,7 @@ from ropewalk.protocols.dht.settings import MOST_HOPS
 from ropewalk.protocols.dissemination.settings import MOST_PAYLOAD, MOST_TOPICS
 from ropewalk.protocols.links import Links
 from ropewalk.protocols.reached import Reached
+from ropewalk.protocols.remembered import Remembered
 from ropewalk.protocols.trees.branches import Trees
 from ropewalk.protocols.trees.messages import Accepted, Branch, Keep, Kept, Lack, Shed, Submit
 from ropewalk.protocols.trees.settings import (
@@ -85,9 +86,9 @@ class Events:
         self.came: Callable[[int], None] = lambda _: None  # told of every event that comes to its home, which is here
         self.kept: Shelf[int] = Shelf()  # what can be had
         self.by_topic: dict[int, dict[int, None]] = {}  # the same: topic -> ids, oldest first
-        self.seen: dict[int, float] = {}  # what came, and when; oldest first, at most MOST_SEEN
+        self.seen = Remembered(MOST_SEEN)  # what came
         self.forgot_before = float("-inf")  # when the latest of these came that had to go for want of room
-        self.delivered: dict[int, float] = {}  # what was delivered or is of this node's own, likewise
+        self.delivered = Remembered(MOST_SEEN)  # what was delivered or is of this node's own
         self.replicas: Shelf[Key] = Shelf()  # what a home has asked this node to keep
         self.kept_for: dict[Key, int] = {}  # the homes that have asked for these
         self.returned: dict[
@@ -262,8 +263,8 @@ class Events:
                 del known[key]
         for key in [key for key, known in self.at_home.items() if known.at <= old]:
             del self.at_home[key]
-        _expire(self.seen, now - self.settings.seen)
-        _expire(self.delivered, now - self.settings.seen)
+        self.seen.forget(now - self.settings.seen)
+        self.delivered.forget(now - self.settings.seen)
 
     def take_over(self, now: float) -> list[Effect]:
         """What was kept for a home that is gone, if this node is the home now."""
@@ -329,15 +330,9 @@ def _further(hops: int) -> int:
     return min(hops + 1, MOST_CROSSED)
 
 
-def _note(times: dict[int, float], id_: int, now: float, reached: Reached) -> float | None:
+def _note(ids: Remembered, id_: int, now: float, reached: Reached) -> float | None:
     """Remember when it came; when that came which has to go for it, if anything has."""
-    times[id_] = now
-    if len(times) <= MOST_SEEN:
-        return None
-    reached.note("ids of events")
-    return times.pop(next(iter(times)))
-
-
-def _expire(times: dict[int, float], before: float) -> None:
-    for id_ in [id_ for id_, at in times.items() if at <= before]:
-        del times[id_]
+    gone_at = ids.add(id_, now)
+    if gone_at is not None:
+        reached.note("ids of events")
+    return gone_at

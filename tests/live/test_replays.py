@@ -18,6 +18,7 @@ from ropewalk.protocols.contract import Contact, Event
 from ropewalk.protocols.dissemination import node as dissemination
 from ropewalk.protocols.dissemination.messages import Push
 from ropewalk.protocols.dissemination.settings import Settings
+from ropewalk.protocols.remembered import Remembered
 from ropewalk.protocols.trees import events as trees
 
 SENDER = Contact(7)
@@ -181,7 +182,7 @@ def test_signers_of_what_is_stale_are_forgotten_and_nobody_is_in_doubt(monkeypat
 def test_machines_say_when_the_latest_came_that_they_had_no_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dissemination, "MOST_SEEN", 3)
     near = {SENDER.id: SENDER}
-    machine = dissemination.Node(Settings(), lambda _: near)
+    machine = dissemination.Node(Settings(), lambda _: near, 0)
     for number in range(3):
         machine.receive(SENDER, push(event(number)), float(number))
     machine.tidy(machine.settings.seen + 0.5)  # the first is old: nothing is said of it
@@ -190,7 +191,6 @@ def test_machines_say_when_the_latest_came_that_they_had_no_room_for(monkeypatch
     for number in range(3, 6):
         machine.receive(SENDER, push(event(number)), 1000.0 + number)
     assert machine.forgot_before == 2.0
-    monkeypatch.setattr(trees, "MOST_SEEN", 3)
-    seen: dict[int, float] = {}
+    seen = Remembered(3)
     gone = [trees._note(seen, number, float(number), machine.reached) for number in range(5)]
     assert gone == [None, None, None, 0.0, 1.0]

@@ -27,6 +27,7 @@ from ropewalk.protocols.dissemination.asking import Asking
 from ropewalk.protocols.dissemination.injection import Injections
 from ropewalk.protocols.dissemination.saying import Saying
 from ropewalk.protocols.dissemination.trees import Trees
+from ropewalk.protocols.remembered import Remembered
 from ropewalk.protocols.stan import node as stan
 from ropewalk.protocols.stan.finding import Finding
 from ropewalk.protocols.stan.neighbours import Neighbours
@@ -69,7 +70,7 @@ MUTANTS = [
     Mutant(dissemination.Node, "_make_room", "len(self.kept) > MOST_KEPT or", "", "caches bounded"),
     Mutant(Asking, "_add", "if len(wanted.advertisers) < MOST_ADVERTISERS:", "if True:", "caches bounded"),
     Mutant(Asking, "_want", "len(self.wanted) >= MOST_WANTED or", "", "caches bounded"),
-    Mutant(dissemination.Node, "_remember", "if len(self.seen) > MOST_SEEN:", "if False:", "caches bounded"),
+    Mutant(Remembered, "add", "if len(self._at) > self.most else None", "if False else None", "caches bounded"),
     Mutant(
         Trees,
         "tidy",

@@ -13,6 +13,8 @@ from ropewalk.protocols.contract import (
     Contact,
     Disconnect,
     Effect,
+    Event,
+    Input,
     Join,
     Level,
     LinkDown,
@@ -24,6 +26,7 @@ from ropewalk.protocols.contract import (
     TimerFired,
     Unsubscribe,
 )
+from ropewalk.protocols.dissemination.messages import Have, Push, Want
 from ropewalk.protocols.links import HASTY, MOST_COMING
 from ropewalk.protocols.sampling.contract import Check, Left, ManagerName
 from ropewalk.protocols.sampling.cyclon import node as cyclon
@@ -59,6 +62,31 @@ def said(effects: list[Effect], kind: type) -> list[Send]:
 
 def reply(node: Node, *contacts: Contact, turn: int = 0) -> Received:
     return Received(ANN, Reply(TOPIC, node.me, turn, 0, frozenset(contacts)))
+
+
+@pytest.mark.parametrize(
+    "going",
+    [Received(ANN, Withdraw(TOPIC)), LinkDown(ANN, "failed"), LinkDown(ANN, "closed"), LinkDown(ANN, "left")],
+    ids=["lets go", "fails", "closes", "leaves"],
+)
+def test_when_who_has_brought_the_latest_event_is_a_neighbour_no_more_another_is_asked_to_bring_the_next(
+    going: Input,
+) -> None:
+    node = following(BOB, EVE)
+    node.handle(LinkUp(ANN), 0.0)
+    node.handle(Received(ANN, Announce(TOPIC)), 0.0)
+    node.handle(Received(ANN, Push(Event(5, EVE.id, (TOPIC,), b"x"), (TOPIC,), 1, False)), 1.0)
+    node.handle(Received(EVE, Have(((5, (TOPIC,)),))), 1.1)
+    assert said(node.handle(Received(BOB, Withdraw(TOPIC)), 1.2), Want) == []
+    assert said(node.handle(going, 2.0), Want) == [Send(EVE, Want((), (TOPIC,)))]
+
+
+def test_so_it_is_when_this_node_lets_go_of_it() -> None:
+    node = following(ANN, BOB)
+    node.handle(Received(ANN, Push(Event(5, BOB.id, (TOPIC,), b"x"), (TOPIC,), 1, False)), 1.0)
+    effects = node.handle(Received(ANN, Left(TOPIC)), 2.0)
+    assert said(effects, Withdraw) == [Send(ANN, Withdraw(TOPIC))]
+    assert said(effects, Want) == [Send(BOB, Want((), (TOPIC,)))]
 
 
 def test_whoever_closed_a_link_that_is_needed_is_asked_again() -> None:

@@ -22,7 +22,7 @@ SETTINGS = Settings()
 def node(**near: Any) -> Node:
     """One that follows TOPIC with A and B, if nothing else is said, and OTHER with nobody."""
     around: dict[int, dict[int, Contact]] = {TOPIC: {each.id: each for each in near.get("on", (A, B))}, OTHER: {}}
-    return Node(SETTINGS, around.get)
+    return Node(SETTINGS, around.get, ME)
 
 
 def event(*topics: int, number: int = EVENT, size: int = 1) -> Event:
@@ -49,13 +49,56 @@ def timers(effects: list[Effect]) -> list[object]:
     return [each.timer for each in effects if isinstance(each, SetTimer)]
 
 
-def test_the_first_event_of_a_topic_is_only_advertised() -> None:
+def test_the_first_event_of_a_topic_is_only_advertised_and_that_at_once() -> None:
+    effects = node().publish(event(), 0.0)
+    assert (sent(effects, Push), timers(effects)) == ({}, [])
+    assert sent(effects, Have) == {each: Have(((EVENT, (TOPIC,)),), alone=True) for each in (A, B)}
+
+
+def test_what_follows_before_there_is_a_tree_is_advertised_together() -> None:
     machine = node()
-    effects = machine.publish(event(), 0.0)
-    assert sent(effects, Push) == {}
-    assert timers(effects) == [Advertise()]
-    told = sent(machine.fire(Advertise(), 0.1), Have)
-    assert told == {each: Have(((EVENT, (TOPIC,)),), alone=True) for each in (A, B)}
+    machine.publish(event(), 0.0)
+    effects = [machine.publish(event(number=EVENT + each), each * 0.03) for each in (1, 2)]
+    assert [(sent(each, Have), timers(each)) for each in effects] == [({}, [Advertise()]), ({}, [])]
+    told = sent(machine.fire(Advertise(), 0.13), Have)
+    assert told == {each: Have(((EVENT + 1, (TOPIC,)), (EVENT + 2, (TOPIC,))), alone=True) for each in (A, B)}
+    assert sent(machine.publish(event(number=EVENT + 3), 0.14), Have).keys() == {A, B}
+
+
+def test_who_asked_for_the_first_event_of_a_topic_offers_it_at_once_and_who_only_missed_one_takes_its_time() -> None:
+    machine = node(on=(A, B, D))
+    machine.receive(A, Have(((1, (TOPIC,)),), alone=True), 0.0)
+    assert sent(machine.receive(A, push(asked=True, number=1), 0.1), Have).keys() == {B, D}
+    machine.receive(A, push(number=2), 1.0)
+    machine.fire(Advertise(), 1.1)
+    machine.receive(B, Have(((3, (TOPIC,)),)), 2.0)
+    machine.fire(Ask(3, 0), 3.0)
+    assert timers(machine.receive(B, push(asked=True, number=3), 3.1)) == [Advertise()]
+
+
+def test_an_event_whose_other_topic_has_no_tree_is_offered_to_all_there_at_once() -> None:
+    """However many there are on the topic that has one."""
+    many, few = ({number: Contact(number) for number in range(*each)} for each in ((20, 50), (60, 62)))
+    for me in range(20):
+        machine = Node(SETTINGS, {TOPIC: many, OTHER: few}.get, me)
+        machine.receive(many[20], push(), 0.0)
+        effects = machine.receive(many[20], Push(event(TOPIC, OTHER, number=EVENT + 1), (TOPIC,), 1, False), 1.0)
+        told = sent(effects, Have)
+        assert told.keys() >= {*few.values()}
+        assert len(told) == len(few) + SETTINGS.lazy
+
+
+def test_neighbours_are_drawn_once_for_all_that_comes_together_and_by_each_node_in_its_own_way() -> None:
+    near = {number: Contact(number) for number in range(10, 30)}
+    chosen = []
+    for me in range(40):
+        machine = Node(SETTINGS, {TOPIC: near}.get, me)
+        for number in range(1, 5):
+            machine.receive(near[10], push(number=number), 0.0)
+        chosen.append(frozenset(sent(machine.fire(Advertise(), 0.1), Have)))
+    assert {len(each) for each in chosen} == {SETTINGS.lazy}
+    assert len({*chosen}) > 30
+    assert frozenset.union(*chosen) == {*near.values()} - {near[10]}  # nobody is drawn last by all
 
 
 def test_whoever_asks_for_it_gets_the_next_by_itself() -> None:
@@ -120,7 +163,7 @@ def test_who_is_hardly_late_asks_at_once() -> None:
 
 def test_where_a_link_of_the_tree_has_gone_the_next_event_is_asked_for_soon_and_mends_it() -> None:
     around = {TOPIC: {each.id: each for each in (A, B, D)}}
-    machine = Node(SETTINGS, around.get)
+    machine = Node(SETTINGS, around.get, ME)
     for number, contact in enumerate((A, B), 1):
         machine.receive(contact, push(number=number), 0.0)
     machine.asking.patience.came(1.0)  # events may be late, here
@@ -133,7 +176,7 @@ def test_where_a_link_of_the_tree_has_gone_the_next_event_is_asked_for_soon_and_
 
 def test_a_tree_that_lost_a_link_and_misses_nothing_is_trusted_again() -> None:
     around = {TOPIC: {each.id: each for each in (A, B, D)}}
-    machine = Node(SETTINGS, around.get)
+    machine = Node(SETTINGS, around.get, ME)
     for number, contact in enumerate((A, B), 1):
         machine.receive(contact, push(number=number), 0.0)
     machine.asking.patience.came(1.0)  # events may be late, here
@@ -479,7 +522,7 @@ def looking(*near: Contact) -> tuple[Node, list[int]]:
         looked.append(topic)
         return around if topic in (TOPIC, OTHER) else None
 
-    return Node(SETTINGS, neighbours), looked
+    return Node(SETTINGS, neighbours, ME), looked
 
 
 def test_what_is_asked_for_in_one_message_is_found_by_looking_once_at_who_is_near() -> None:

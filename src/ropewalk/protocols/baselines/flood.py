@@ -31,7 +31,7 @@ class Flood:
 
     __slots__ = ("delivered", "neighbours", "seen", "settings")
 
-    def __init__(self, settings: Settings, neighbours: NeighboursOn) -> None:
+    def __init__(self, settings: Settings, neighbours: NeighboursOn, _: int) -> None:
         self.settings, self.neighbours = settings, neighbours
         self.seen: dict[tuple[int, int], float] = {}  # when which event came on which topic, oldest first
         self.delivered: dict[int, float] = {}  # when each event came first, or was published, oldest first
@@ -71,6 +71,10 @@ class Flood:
 
     def met(self, contacts: Iterable[Contact]) -> list[Effect]:  # noqa: ARG002
         """Nothing is repaired."""
+        return []
+
+    def unlinked(self, gone: Iterable[tuple[int, int]], now: float) -> list[Effect]:  # noqa: ARG002
+        """Nor is anything here."""
         return []
 
     def unspread(self, topic: int) -> list[tuple[Event, float]]:  # noqa: ARG002

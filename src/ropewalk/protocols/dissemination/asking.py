@@ -13,6 +13,7 @@ from ropewalk.protocols.dissemination.patience import Lateness, Patience
 from ropewalk.protocols.dissemination.settings import (
     MOST_ADVERTISERS,
     MOST_FROM_ONE,
+    MOST_IDS,
     MOST_TOPICS,
     MOST_WANTED,
     Settings,
@@ -38,6 +39,7 @@ class Wanted:
     topics: dict[int, None]
     advertisers: dict[int, Contact] = field(default_factory=dict)  # at most MOST_ADVERTISERS; who was asked goes last
     alone: bool = False  # it does not come by itself: the tree is not to blame
+    treeless: bool = False  # nor could it: there was no tree when it was advertised
     asked: int = 0
     more: int = 0  # how often it may be asked for beyond what is usual, since others have it, too
     due: float = 0.0  # when it is to be asked for next
@@ -108,7 +110,8 @@ class Asking:
             return []  # it will be advertised again
         self.first_from[sender.id] = count + 1
         wanted = self.wanted[event] = Wanted(sender.id, now, dict.fromkeys(shared), {sender.id: sender}, alone)
-        if alone or not self.trees.stand(shared):
+        wanted.treeless = not self.trees.stand(shared)
+        if alone or wanted.treeless:
             return self._ask(event, now)
         patience = self.settings.doubt if self.trees.may_be_apart(shared) else self.patience.seconds()
         return [self._wait(event, wanted, patience, now)]
@@ -147,7 +150,7 @@ class Asking:
 
 
 def asked_together(effects: list[Effect]) -> list[Effect]:
-    """The same, but with one question to each for all that it is asked for."""
+    """The same, but with one question to each for all that it is asked for, or as few as may be."""
     wants: dict[Contact, list[Want]] = {}
     others: list[Effect] = []
     for effect in effects:
@@ -157,5 +160,8 @@ def asked_together(effects: list[Effect]) -> list[Effect]:
             others.append(effect)
     for contact, each in wants.items():
         ids = tuple(event for want in each for event in want.ids)
-        others.append(Send(contact, Want(ids, tuple(dict.fromkeys(topic for want in each for topic in want.topics)))))
+        topics = tuple(dict.fromkeys(topic for want in each for topic in want.topics))
+        for part in range(max(-(-len(ids) // MOST_IDS), -(-len(topics) // MOST_TOPICS))):  # no more than is taken
+            some = ids[part * MOST_IDS : (part + 1) * MOST_IDS]
+            others.append(Send(contact, Want(some, topics[part * MOST_TOPICS : (part + 1) * MOST_TOPICS])))
     return others

@@ -27,6 +27,9 @@ class Events(Protocol):
     def met(self, contacts: Iterable[Contact]) -> list[Effect]:
         """These are neighbours on one topic more than before."""
 
+    def unlinked(self, gone: Iterable[tuple[int, int]], now: float) -> list[Effect]:
+        """Topics, and who is no longer a neighbour there, or on one side only."""
+
     def refuse(self, event: int, sender: Contact, now: float) -> list[Effect]:
         """An event has come that is not wanted here."""
 
@@ -55,4 +58,5 @@ class Events(Protocol):
         """Once per period: forget what is old."""
 
 
-MakeEvents = Callable[[Settings, NeighboursOn], Events]
+MakeEvents = Callable[[Settings, NeighboursOn, int], Events]
+"""With a number of the node's own, by which it draws: others do not know it, where that matters."""

@@ -11,7 +11,7 @@ changes no tree; a tree is mended when `misses` in a row had to be asked for.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from heapq import nsmallest
 
@@ -22,6 +22,7 @@ from ropewalk.protocols.dissemination.asking import Ask, Asking, asked_together
 from ropewalk.protocols.dissemination.contract import Around, NeighboursOn
 from ropewalk.protocols.dissemination.greetings import NEVER, Greet, Greetings
 from ropewalk.protocols.dissemination.kept import Kept, is_left_out, leading, passed_on, showed
+from ropewalk.protocols.dissemination.mending import Mending
 from ropewalk.protocols.dissemination.messages import Have, Inject, Push, Spare, Want
 from ropewalk.protocols.dissemination.offers import Offers, offer, told
 from ropewalk.protocols.dissemination.settings import (
@@ -37,6 +38,7 @@ from ropewalk.protocols.dissemination.settings import (
 )
 from ropewalk.protocols.dissemination.trees import Trees
 from ropewalk.protocols.reached import UNSOUND, Reached
+from ropewalk.protocols.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,12 @@ class Node:
     __slots__ = (
         "asking",
         "caught_up",
+        "draws_by",
         "forgot_before",
         "greetings",
         "kept",
         "kept_bytes",
+        "mending",
         "neighbours",
         "pending",
         "reached",
@@ -70,16 +74,18 @@ class Node:
         "trees",
         "turn",
         "unanswered",
+        "urged_at",
     )
 
-    def __init__(self, settings: Settings, neighbours: NeighboursOn) -> None:
-        self.settings, self.neighbours = settings, neighbours
+    def __init__(self, settings: Settings, neighbours: NeighboursOn, draws_by: int) -> None:
+        self.settings, self.neighbours, self.draws_by = settings, neighbours, draws_by
         # oldest first; MOST_KEPT, and MOST_KEPT_BYTES. The oldest of a plain dict is found behind the places of all that went before
         self.kept: OrderedDict[int, Kept] = OrderedDict()
         self.kept_bytes = 0  # of these
-        self.seen: OrderedDict[int, float] = OrderedDict()  # when each came, oldest first; MOST_SEEN
+        self.seen = Remembered(MOST_SEEN)  # ids of events that came
         self.forgot_before = NEVER  # when the latest of these came that had to go for want of room
         self.trees = Trees(settings.misses, neighbours)
+        self.mending = Mending(neighbours, self.trees, settings.retry)
         self.reached = Reached()
         self.asking = Asking(settings, neighbours, self.trees, self.reached)
         self.turn = 0  # how often neighbours were told, once per period
@@ -87,6 +93,7 @@ class Node:
         self.greetings = Greetings(settings, neighbours)
         self.caught_up: dict[int, float] = {}  # who was last offered what it had missed, and when; those of a period
         self.pending: dict[int, None] = {}  # events yet to be advertised; while there are any, Advertise is on its way
+        self.urged_at = NEVER  # when one was advertised at once, since there is no tree
 
     # What the node says
 
@@ -109,6 +116,12 @@ class Node:
     def met(self, contacts: Iterable[Contact]) -> list[Effect]:
         """These are neighbours on one topic more than before: they may be new, or have lost all others."""
         return self.greetings.add(contacts) if self.kept else []
+
+    def unlinked(self, gone: Iterable[tuple[int, int]], now: float) -> list[Effect]:
+        """On these topics these are no longer neighbours, or on one side only."""
+        return asked_together(
+            [each for topic, node in gone for each in self.mending.unlinked(topic, node, self.kept, now)]
+        )
 
     def refuse(self, event: int, sender: Contact, now: float) -> list[Effect]:
         """It has come, and is not wanted here: nobody is asked for it any more."""
@@ -149,7 +162,8 @@ class Node:
         """A timer of this node's is due."""
         match timer:
             case Advertise():
-                return self._advertise()
+                pending, self.pending = self.pending, {}
+                return self._advertise(pending)
             case Greet():
                 return self.greetings.fire(self.kept, self.pending, now)
             case Remind():
@@ -166,9 +180,9 @@ class Node:
         """
         for event in [event for event, kept in self.kept.items() if kept.at <= now - self.settings.keep]:
             self._drop(event)
-        while self.seen and next(iter(self.seen.values())) <= now - self.settings.seen:
-            self.seen.popitem(last=False)
+        self.seen.forget(now - self.settings.seen)
         self.trees.tidy(now - self.settings.retry)
+        self.mending.tidy(self.kept, now)
         self.greetings.tidy(now)
         self.caught_up = {node: at for node, at in self.caught_up.items() if at > now - self.settings.retry}
         offers: Offers = {}
@@ -260,6 +274,7 @@ class Node:
         if sender is not None:
             shown[sender.id] = None
             if not push.asked:
+                self.mending.came(event.id, (topic for topic in push.topics if topic in followed))
                 self.trees.welcome(sender.id, push.topics, now - self.settings.retry)
         targets = self.trees.targets(followed, shown)
         sent = dict.fromkeys(targets)
@@ -282,10 +297,17 @@ class Node:
             effects += [Send(each, Spare((event.id,), ())) for each in others]
         if targets:
             effects += self._spread(kept, targets, asked=push.asked, now=now)
-        if is_left_out(followed, kept):
-            if not self.pending:
-                effects.append(SetTimer(self.settings.gather, Advertise()))
-            self.pending[event.id] = None
+        if not is_left_out(followed, kept):
+            return effects
+        treeless = (wanted is not None and wanted.treeless) or any(
+            followed.get(topic) for topic in self.trees.lacking(event.topics)
+        )
+        if treeless and now - self.urged_at >= self.settings.gather:  # it gets no further but by being offered
+            self.urged_at = now
+            return effects + self._advertise((event.id,))
+        if not self.pending:
+            effects.append(SetTimer(self.settings.gather, Advertise()))
+        self.pending[event.id] = None
         return effects
 
     def _spread(self, kept: Kept, targets: Around, *, asked: bool, now: float) -> list[Effect]:
@@ -303,22 +325,27 @@ class Node:
 
     # What can be had, and from whom
 
-    def _advertise(self) -> list[Effect]:
-        """Tell neighbours what came. All, if no tree brought it: then others may miss it, too. Else some, by chance."""
+    def _advertise(self, events: Collection[int]) -> list[Effect]:
+        """Tell neighbours that these came. All, if no tree brought it, or none goes on there: others may miss it, too. Else some, by chance."""
         offers: Offers = {}
         only_here: Offers = {}  # nobody else has it: it comes from here, or not at all
         around = _ByTopics(self._around)
-        for event in self.pending:
+        # Which neighbours is drawn: the same for all that comes together, which takes fewer messages, and by each node in its own way, so that
+        # nobody is drawn last by all
+        drawn = weight(self.draws_by, next(iter(events), 0))
+        for event in events:
             kept = self.kept[event]
             near = around[kept.event.topics]
             others = [node for node in near if node not in kept.shown and node not in kept.sent]
             if not others:
                 continue
             if kept.on_tree and (kept.shown or kept.sent):
-                others = nsmallest(self.settings.lazy, others, key=lambda node: weight(event, node))
+                lacking = self.trees.lacking(kept.event.topics)
+                told_all = [node for node in others if not lacking.isdisjoint(near[node][1])] if lacking else []
+                others = [node for node in others if node not in told_all] if told_all else others
+                others = told_all + nsmallest(self.settings.lazy, others, key=lambda node: weight(drawn, node))
             somewhere = kept.shown or kept.sent
             offer(offers if somewhere else only_here, event, {node: near[node] for node in others})
-        self.pending.clear()
         return told(offers) + told(only_here, alone=True)
 
     def _offered(self, sender: Contact, have: Have, now: float) -> list[Effect]:
@@ -417,10 +444,10 @@ class Node:
         )
 
     def _remember(self, event: int, now: float) -> None:
-        self.seen[event] = now
-        if len(self.seen) > MOST_SEEN:
+        gone_at = self.seen.add(event, now)
+        if gone_at is not None:
             self.reached.note("ids of events")
-            self.forgot_before = max(self.forgot_before, self.seen.popitem(last=False)[1])
+            self.forgot_before = max(self.forgot_before, gone_at)
 
     def _make_room(self) -> None:
         while len(self.kept) > MOST_KEPT or self.kept_bytes > MOST_KEPT_BYTES:

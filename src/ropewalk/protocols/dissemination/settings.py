@@ -17,7 +17,7 @@ class Settings:
     lazy: int = 6  # gossipsub's D_lazy: to how many neighbours an event is advertised at once, if it came by itself
     reminders: int = 3  # ours: how often whoever was told once per period, and does not answer, is told again
     misses: int = 2  # ours: events in a row that had to be asked for, before a link is made to bring the next by itself
-    large: int = 16_384  # ours, bytes: from here on who is sent an event hears of it before, and can say that it has it
+    large: int = 65_536  # ours, bytes: from here on who is sent an event hears of it before, and can say that it has it; a parcel has less
     entrances: int = 3  # ours: members to whom an event is handed, on a topic that its publisher does not follow
     entry: float = 5.0  # ours: how long they may take to let it in: a link to open, there and back
     entries: int = 5  # ours: how often members are tried before its publisher is told that it did not get in
@@ -44,6 +44,7 @@ MOST_IDS = 512  # ours: ids in one message
 MOST_CAUGHT_UP = 256  # ours: events offered at once to who has lost its way into a tree; half of what it asks of one
 MOST_ADVERTISERS = 8  # ours: of whom an event can be had, remembered for each
 MOST_INJECTED = 1024  # ours: events of a node's own that have yet to get into a topic
+MOST_LIVELY = 4096  # ours: topics of which it is remembered which event came last
 MOST_ENTRANCES = 256  # ours: topics whose members are remembered to publish on
 MOST_PAYLOAD = 1_048_576 + 256  # ours, bytes: a mebibyte, and who says so; larger things belong elsewhere
 MOST_KEPT_BYTES = 64 * 1_048_576  # ours: of all events that can be had, and likewise of those yet to get into a topic

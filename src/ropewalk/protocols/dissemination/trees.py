@@ -29,6 +29,10 @@ class Trees:
         """Whether an event on these may come by itself."""
         return any(self.eager.get(topic) for topic in topics)
 
+    def lacking(self, topics: Iterable[int]) -> set[int]:
+        """On which of these there is nobody to whom events go by themselves, or from whom they come."""
+        return {topic for topic in topics if not self.eager.get(topic)}
+
     def is_eager(self, topic: int, node: int) -> bool:
         """Whether a link brings a topic's events by itself."""
         return node in self.eager.get(topic, ())

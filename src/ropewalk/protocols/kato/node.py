@@ -107,7 +107,7 @@ class Node:
         self.groups = Groups(self.alike, self.neighbours, self.links, self.departed)
         self.finding = Finding(me, settings, seed, self.links, self.neighbours, self.alike, of_discovery)
         self.topics: dict[int, tuple[Filter, ...]] = {}  # cells, and what of them; grows and shrinks by subscriptions
-        self.events = dissemination.Node(of_events or EventSettings(), self.near)
+        self.events = dissemination.Node(of_events or EventSettings(), self.near, chance(seed, "advertise", me.id))
         self.injections = Injections(me.id, self.events.settings, self.links, self._seek)
         self.saying = Saying(me.id, self.topics, self.events, self.injections, self.links, self.near)
         self.standing_up = False  # whether a Stand is on its way
@@ -298,6 +298,7 @@ class Node:
             if profile.contact.id in self.neighbours.around:
                 effects += self.links.post(profile.contact, Fallen(node), now)
         effects += self.neighbours.mend(now) + self.neighbours.hear_of(around, now)
+        effects += self.events.unlinked([(topic, node) for topic in self.topics], now)
         return effects + self.finding.look(now)
 
     def _fallen(self, message: Fallen, now: float) -> list[Effect]:
@@ -350,6 +351,7 @@ class Node:
             effects += self._gone(node, now) + self.injections.lost(node, now)
         elif node in self.neighbours.around or node in self.alike.watched():
             effects += self.links.seek(down.contact, now)
+        effects += self.events.unlinked([(topic, node) for topic in self.topics], now)
         return effects + self.finding.link_down(down, now)
 
     def _receive(self, sender: Contact, message: Any, now: float) -> list[Effect]:

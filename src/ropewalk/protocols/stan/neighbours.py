@@ -25,13 +25,15 @@ SILENT = 3.5  # ours, periods: three keep-alives may be lost before a link count
 class Neighbours:
     """The neighbours of one node on all its topics."""
 
-    __slots__ = ("awaited", "beats", "doubted", "links", "met", "settings", "shared", "topics")
+    __slots__ = ("awaited", "beats", "doubted", "links", "met", "settings", "shared", "topics", "unlinked")
 
     def __init__(self, settings: Settings, shared: Shared) -> None:
         self.settings, self.shared = settings, shared
         self.topics: dict[int, Following] = {}  # grows by Subscribe, shrinks by Unsubscribe
         self.links = Links()
         self.met: list[Contact] = []  # who has begun to hold this node on a topic; for the owner, who empties it
+        # topics and who was a neighbour on them, in one direction at least, and is none in that one any more; likewise
+        self.unlinked: list[tuple[int, int]] = []
         self.awaited: dict[int, dict[int, None]] = {}  # who is coming: node -> topics; finds `Overlay.coming` by node
         self.doubted: dict[int, None] = {}  # who did not answer when last a link was sought; at most MOST_DOUBTED
         self.beats = 0  # keep-alives sent on every link
@@ -93,6 +95,7 @@ class Neighbours:
 
     def _let_go(self, topic: int, contact: Contact, now: float) -> list[Effect]:
         self.links.release(contact.id, now)
+        self.unlinked.append((topic, contact.id))
         return [Send(contact, Withdraw(topic))]
 
     def _await_no_more(self, following: Following, node: int) -> None:
@@ -157,6 +160,8 @@ class Neighbours:
         for topic, following in self.topics.items():
             overlay = following.overlay
             wanted, held = overlay.has(node), overlay.let_go(node)
+            if wanted or held:
+                self.unlinked.append((topic, node))
             # The manager judges by the view that had it; what it asks for is granted to the view that has it no more.
             asked = following.manager.handle(down, now) if down.cause != "closed" else []
             overlay.view.drop(node)
@@ -202,6 +207,7 @@ class Neighbours:
             self.links.reached.note("holders on a topic")
         elif not held and sender.id in holders:
             following.overlay.let_go(sender.id)
+            self.unlinked.append((topic, sender.id))
             self.links.let_go(sender.id, now)
         return []
 

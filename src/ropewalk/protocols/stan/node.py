@@ -96,7 +96,7 @@ class Node:
         self.neighbours = Neighbours(settings, shared)
         self.topics = self.neighbours.topics
         self.walks = Walks(me, settings, self.neighbours)
-        self.events = events(of_events or EventSettings(), self.neighbours.around)
+        self.events = events(of_events or EventSettings(), self.neighbours.around, chance(seed, "advertise", me.id))
         self.of_discovery = of_discovery or DiscoverySettings()
         self.finding: Finding | None = None  # once it has joined
         self.injections = Injections(me.id, self.events.settings, self.neighbours.links, self._seek)
@@ -153,6 +153,9 @@ class Node:
         if self.neighbours.met:
             effects += self.events.met(self.neighbours.met)
             self.neighbours.met.clear()
+        if self.neighbours.unlinked:
+            effects += self.events.unlinked(self.neighbours.unlinked, now)
+            self.neighbours.unlinked.clear()
         finding = self.finding
         if finding is None or not (finding.discovery.found or finding.proofs.checked):
             return effects

@@ -63,6 +63,7 @@ def of_events(events: Events) -> Iterator[Count]:
     yield "events wanted", len(events.asking.wanted), bounds.MOST_WANTED
     yield "events wanted of one", max(events.asking.first_from.values(), default=0), bounds.MOST_FROM_ONE
     yield "events wanted, by who was first", abs(sum(events.asking.first_from.values()) - len(events.asking.wanted)), 0
+    yield "topics of which it is known what came last", len(events.mending.latest), bounds.MOST_LIVELY
     yield "events to advertise that are not kept", len(events.pending.keys() - events.kept.keys()), 0
     for event, wanted in events.asking.wanted.items():
         yield f"advertisers of {event}", len(wanted.advertisers), bounds.MOST_ADVERTISERS
@@ -72,6 +73,7 @@ def _of_the_past(events: Events, around: Neighbours) -> Iterator[Count]:
     trees = events.trees
     known = trees.eager.keys() | trees.missed.keys() | trees.doubted.keys()
     yield "topics that are no longer followed", len(known - around.keys()), 0
+    yield "events that came last and are not kept", len({*events.mending.latest.values()} - events.kept.keys()), 0
     for topic, nodes in trees.eager.items():
         yield f"nodes that are no neighbours on {topic}", len(nodes.keys() - around[topic].keys()), 0
     for event, kept in events.kept.items():

@@ -30,7 +30,7 @@ PLACES = (
 )
 # what no other node has a say in: what can be asked for at this machine, and numbers of the wire and of batch runs
 OF_NOBODY_ELSE = {
-    "engines.live.envelope.MOST_SAID", "engines.live.leaving.MOST_TOLD", "engines.live.pipes.MOST_LINE", "engines.live.run.MOST_NODES", "engines.live.run.MOST_NAMES", "engines.live.addresses.MOST_PORT",
+    "engines.live.envelope.MOST_SAID", "engines.live.leaving.MOST_TOLD", "engines.live.outgoing.MOST_OPEN", "engines.live.pipes.MOST_LINE", "engines.live.run.MOST_NODES", "engines.live.run.MOST_NAMES", "engines.live.addresses.MOST_PORT",
     "engines.live.wire.MOST_ID", "protocols.content.expressions.MOST_CHARACTERS", "protocols.content.expressions.MOST_CONDITIONS",
     "protocols.content.expressions.MOST_FILTERS", "protocols.content.filters.MOST_NAME", "protocols.content.spaces.MOST_INTERVALS",
     "protocols.content.spaces.MOST_NUMBERED", "protocols.content.spaces.MOST_TURNS", "protocols.dht.settings.MOST_MEDIANS",

@@ -7,6 +7,7 @@ from typing import Any
 
 from ropewalk.engines.live.api import Node
 from ropewalk.engines.live.arrived import Event
+from ropewalk.engines.live.identity import topic_of
 from ropewalk.engines.live.loops import run
 from ropewalk.engines.live.options import LIVE, Options
 from ropewalk.engines.live.subscriptions import Subscription
@@ -54,9 +55,9 @@ async def read(subscription: Subscription, count: int) -> list[Event]:
 
 
 async def publish_apart(node: Node, payloads: Iterable[bytes], topics: list[str]) -> None:
-    """Each as an event of its own: what is published in one turn of the loop travels together."""
+    """Each as an event of its own, which travels alone, in a turn of the loop of its own."""
     for payload in payloads:
-        await node.publish(payload, topics)
+        await node.publish_on(payload, {topic_of(topic): topic for topic in topics}, alone=True)
         await asyncio.sleep(0)
 
 

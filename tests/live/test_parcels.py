@@ -8,6 +8,7 @@ import pytest
 from acquainted import HUNDRED, NEWS, SPORT, network
 from alive import Node, alive, read, settled
 from ropewalk.engines.live.envelope import MOST_TOGETHER, TOGETHER_BYTES, name_of
+from ropewalk.engines.live.outgoing import IN_A_ROW
 
 
 @alive
@@ -28,7 +29,7 @@ async def test_what_is_published_in_one_breath_travels_as_one_event_and_comes_as
 
 
 @alive
-async def test_what_is_on_other_topics_or_too_large_travels_by_itself_and_in_order() -> None:
+async def test_what_is_on_other_topics_or_too_large_travels_by_itself() -> None:
     async with AsyncExitStack() as stack:
         a, b = await network(stack, 2)
         a.subscribe("news", "sport", when_full="drop-oldest")
@@ -41,14 +42,20 @@ async def test_what_is_on_other_topics_or_too_large_travels_by_itself_and_in_ord
             await a.publish(payload, [topic])
         got = await read(events, len(said))
         assert {(event.payload, event.topics[0]) for event in got} == {*said}
-        parcels = {event.id.partition(".")[0] for event in got}
-        assert len(parcels) == len(said) - 1
+        together = {event.payload[:1]: event.id.partition(".")[0] for event in got}
+        assert together[b"1"] == together[b"2"]
+        assert together[b"3"] == together[b"5"]
+        assert len({*together.values()}) == len(said) - 2
 
 
 @alive
-async def test_who_publishes_on_one_topic_and_another_in_turn_lets_others_have_theirs() -> None:
+@pytest.mark.parametrize(("topics", "together"), [(2, MOST_TOGETHER), (1000, IN_A_ROW)])
+async def test_who_publishes_on_one_topic_and_another_in_turn_lets_others_have_theirs(
+    topics: int, together: int
+) -> None:
     async with Node() as node:
-        node.subscribe("news", "sport", when_full="drop-oldest", buffer=1)
+        names = [f"topic {number}" for number in range(topics)]
+        node.subscribe(*names, when_full="drop-oldest", buffer=1)
         turns = 0
 
         async def count() -> None:
@@ -58,10 +65,10 @@ async def test_who_publishes_on_one_topic_and_another_in_turn_lets_others_have_t
                 await asyncio.sleep(0)
 
         counting = asyncio.create_task(count())
-        for number in range(1000):
-            await node.publish(b"x", ["news" if number % 2 else "sport"])
+        for number in range(2000):
+            await node.publish(b"x", [names[number % topics]])
         counting.cancel()
-        assert turns >= 1000 // 16 - 1
+        assert turns >= 2000 // together - 1
 
 
 @alive

@@ -19,12 +19,24 @@ from ropewalk.engines.live.frames import (
     PING,
     Lanes,
     Splitter,
+    Waiting,
     _piece_header,
     frame,
 )
 from ropewalk.engines.live.wire import MOST_MESSAGE, WireError
 
 CONTROL, EVENT = 40, 48
+
+
+def test_an_event_that_waits_for_several_neighbours_takes_room_once() -> None:
+    in_all = Waiting()
+    lanes = [Lanes(Counted(), in_all) for _ in range(3)]
+    for each in lanes:
+        assert each.put_event(1, EVENT, bytes(bytearray(1000)), 7)
+    waiting = [each._by_topic[1][EVENT, 7] for each in lanes]
+    assert waiting[0] is waiting[1] is waiting[2]
+    assert in_all.bytes == sum(each.waiting_bytes for each in lanes)  # as if each had its own: it may come to that
+    assert all(b"".join(each.take(10_000)) == frame(EVENT, bytes(1000)) for each in lanes)
 
 
 class Counted:

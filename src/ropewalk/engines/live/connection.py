@@ -2,7 +2,6 @@
 
 import asyncio
 import ssl
-from contextlib import suppress
 from typing import Any, cast
 
 from ropewalk.engines.live.endings import Ending
@@ -100,8 +99,7 @@ class Connection(asyncio.Protocol):
         """TLS is up; now the two get to know each other."""
         self.transport = cast("asyncio.Transport", transport)
         self.transport.set_write_buffer_limits(high=AT_ONCE)
-        with suppress(AttributeError):  # of TLS: what it has taken in and nobody asks for
-            cast("Any", transport).set_read_buffer_limits(high=AT_ONCE)
+        cast("Any", transport).set_read_buffer_limits(high=AT_ONCE)  # of TLS: what it has and nobody asks for
         secured = cast("ssl.SSLObject", transport.get_extra_info("ssl_object"))
         certificate = secured.getpeercert(binary_form=True)
         prepare(transport.get_extra_info("socket"))
@@ -201,9 +199,8 @@ class Connection(asyncio.Protocol):
         self.forget()
         self.be_patient(None)
         self._end(Ending("failed", "reset"))
-        self.transport = (
-            None  # the buffers of TLS go with it, now: they are half a megabyte, whoever still knows this connection
-        )
+        # The buffers of TLS go with it, now: they are half a megabyte, whoever still knows this connection
+        self.transport = None
         self.owner.vanished(self)
 
     def _send_no_more(self) -> None:

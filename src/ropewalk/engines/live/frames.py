@@ -41,7 +41,12 @@ MOST_CONTROL_WAITING = (
 
 def frame(kind: int, body: bytes) -> bytes:
     """A frame as it is sent."""
-    return (len(body) << 8 | kind).to_bytes(HEADER, "big") + body
+    return _head(kind, len(body)) + body
+
+
+def _head(kind: int, length: int) -> bytes:
+    """How it begins."""
+    return (length << 8 | kind).to_bytes(HEADER, "big")
 
 
 @dataclass(slots=True)
@@ -101,7 +106,7 @@ class Splitter:
                 kind, at, self._rest_since = header & 0xFF, stop, now
                 if kind != PIECE:
                     yield kind, data[start:stop]
-                elif (whole := self._put_together(data[start:stop])) is not None:
+                elif (whole := self._put_together(data, start, stop)) is not None:
                     yield whole
         finally:
             self._rest = bytearray(data[at:])
@@ -118,14 +123,14 @@ class Splitter:
         self._rest.clear()
         self._in_pieces = 0
 
-    def _put_together(self, body: bytes) -> tuple[int, bytes] | None:
-        """A piece of a message: the whole, if it was the last."""
+    def _put_together(self, data: bytes, start: int, stop: int) -> tuple[int, bytes] | None:
+        """A piece of a message, which is there in what has come: the whole, if it was the last."""
         if not self.pieces:
             raise WireError("a piece of a message came before the welcome.")
-        size = len(body) - PIECE_HEADER
+        size = stop - start - PIECE_HEADER
         if size < 0:
             raise WireError("a piece has no header.")
-        stream, kind, place = int.from_bytes(body[:2], "big"), body[2], body[3]
+        stream, kind, place = int.from_bytes(data[start : start + 2], "big"), data[start + 2], data[start + 3]
         if place == NEVER_MIND:
             left = self._pieces.pop(stream, None)
             self._in_pieces -= 0 if left is None else left.size
@@ -138,7 +143,7 @@ class Splitter:
         coming = self._pieces.get(stream)
         if coming is None:
             coming = self._pieces[stream] = _Coming(self._now)
-        coming.pieces.append(body[PIECE_HEADER:])
+        coming.pieces.append(data[start + PIECE_HEADER : stop])
         coming.size += size
         self._in_pieces += size
         if self._in_pieces > MOST_UNFINISHED:
@@ -173,12 +178,20 @@ class Waiting:
     Nothing is refused where it is too much: that would be what is meant for those who read. Who lets most of it wait has to go.
     """
 
-    __slots__ = ("bytes", "most", "spill", "spilled")
+    __slots__ = ("_latest", "bytes", "most", "spill", "spilled")
 
     def __init__(self, most: float = inf, spill: Callable[[], None] = lambda: None) -> None:
         self.most, self.spill = most, spill  # told once when it is too much
         self.bytes = 0
         self.spilled = False  # whether that was told, and room is yet to be made
+        self._latest = b""  # event that was to wait
+
+    def once(self, body: bytes) -> bytes:
+        """The same bytes: to several neighbours an event mostly is the same, and takes room once, not once for each."""
+        if body == self._latest:
+            return self._latest
+        self._latest = body
+        return body
 
     def count(self, more: int) -> None:
         """So many bytes more wait, or less."""
@@ -250,6 +263,7 @@ class Lanes:
         self.events += 1
         if lane is None:
             lane = self._by_topic[topic] = OrderedDict()
+        body = self._in_all.once(body)
         lane[key] = body if size <= PIECE_BYTES else _Waiting(memoryview(body))
         self._tell()
         return True
@@ -284,9 +298,9 @@ class Lanes:
         self._tell()
         return bool(topics)
 
-    def take(self, most: int) -> list[bytes]:
-        """The next frames, of about so many bytes in all."""
-        taken: list[bytes] = []
+    def take(self, most: int) -> list[bytes | memoryview]:
+        """The next frames, of about so many bytes in all, in parts that follow each other."""
+        taken: list[bytes | memoryview] = []
         size = 0
         while self._control and size < most:
             taken.append(self._control.popleft())
@@ -298,21 +312,22 @@ class Lanes:
             key, waiting = lane.popitem(last=False)
             counted = sent.setdefault(key[0], [0, 0])
             if isinstance(waiting, bytes):
-                cut = frame(key[0], waiting)
+                head: bytes = _head(key[0], len(waiting))
+                body: bytes | memoryview = waiting
                 self.event_bytes -= len(waiting)
                 self.events -= 1
                 counted[0] += 1
             else:
                 counted[0] += waiting.stream is None
-                cut = self._cut(key[0], waiting)
+                head, body = self._cut(key[0], waiting)
                 if waiting.rest:
                     lane[key] = waiting
                     lane.move_to_end(key, last=False)
                 else:
                     self.events -= 1
-            taken.append(cut)
-            size += len(cut)
-            counted[1] += len(cut)
+            taken += (head, body)
+            size += len(head) + len(body)
+            counted[1] += len(head) + len(body)
             if not lane:
                 del self._by_topic[topic]
             elif len(self._by_topic) > 1:
@@ -335,12 +350,13 @@ class Lanes:
                 return topic, lane
         raise AssertionError("as many large messages as there may be are under way, and none of them waits")
 
-    def _cut(self, kind: int, waiting: _Waiting) -> bytes:
-        """The next piece of it."""
+    def _cut(self, kind: int, waiting: _Waiting) -> tuple[bytes, memoryview]:
+        """The next piece of it, and what goes before."""
         piece, waiting.rest = waiting.rest[:PIECE_BYTES], waiting.rest[PIECE_BYTES:]
         self.event_bytes -= len(piece)
         stream = self._stream_of(waiting)
-        return frame(PIECE, _piece_header(stream, kind, MORE if waiting.rest else LAST) + piece)
+        head = _piece_header(stream, kind, MORE if waiting.rest else LAST)
+        return _head(PIECE, len(head) + len(piece)) + head, piece
 
     def _stream_of(self, waiting: _Waiting) -> int:
         """The number by which its pieces are known: free again after the last."""

@@ -160,7 +160,6 @@ class Codec:
         self._by_type = {shape.kind: shape for shape in self._shapes.values()}
         self.carriers = frozenset(number for number, shape in self._shapes.items() if shape.carries)
         self.carrying = tuple(shape.kind for shape in self._shapes.values() if shape.carries)
-        self._latest = b""  # with an event, that was written last
 
     def encode(self, message: Message, numbers: Numbers) -> tuple[int, bytes]:
         """The number of its kind, and the message; `numbers.fresh` must be told before it."""
@@ -171,12 +170,6 @@ class Codec:
             raise WireError(f"a message of kind {message.kind} cannot be written: {error}.") from None
         if len(body) > shape.most:
             raise TooLongError(f"a message of kind {message.kind} has {len(body)} bytes, but may have {shape.most}.")
-        if (
-            shape.carries
-        ):  # to several neighbours it is mostly the same: where it has to wait it takes room once, not once for each
-            if body == self._latest:
-                body = self._latest
-            self._latest = body
         return shape.number, body
 
     def decode(self, number: int, body: bytes, topics: Topics) -> Any | None:

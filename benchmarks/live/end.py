@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from systems.catalogue import SYSTEMS
-from systems.contract import Publish, Readers, System
+from systems.contract import Publish, Reader, System
 from tally import Tally, payloads, stamped
 
 from ropewalk.engines.live.loops import run as run_on_loop
@@ -25,26 +25,25 @@ GRAIN = 0.002  # seconds: how late the loop's own clock may be
 
 async def subscribe(system: System, told: dict[str, Any], talk: "Talk") -> None:
     """Read until there is nothing more to do."""
-    tallies = [Tally() for _ in range(told["readers"])]
-    async with system.subscribing(told["place"], [tally.hear for tally in tallies]) as readers:
-        talk.say({"place": readers.place})
+    tally = Tally()
+    async with system.subscribing(told["place"], told["first"], tally.hear) as reader:
+        talk.say({"place": reader.place})
         while (asked := await talk.hear())["do"] != "end":
             if asked["do"] == "begin":
-                for tally in tallies:
-                    tally.begin(asked["run"], asked["events"], timed=asked["timed"])
+                tally.begin(asked["run"], asked["events"], timed=asked["timed"])
                 talk.say({})
             elif asked["do"] == "settle":
-                await _settle(tallies, readers, asked["seconds"])
-                talk.say({"heard": all(tally.heads for tally in tallies)})
+                await _settle(tally, reader, asked["seconds"])
+                talk.say({"heard": bool(tally.heads)})
             else:
-                talk.say(await _outcome(tallies, readers, asked["timed"]))
+                talk.say(await _outcome(tally, reader, asked["timed"]))
 
 
-async def _settle(tallies: list[Tally], readers: Readers, seconds: float) -> None:
-    """Until each has heard something, nothing more comes, and connections are as they were so long ago."""
-    while not all(tally.heads for tally in tallies):  # noqa: ASYNC110
+async def _settle(tally: Tally, reader: Reader, seconds: float) -> None:
+    """Until it has heard something, nothing more comes, and its connections are as they were so long ago."""
+    while not tally.heads:  # noqa: ASYNC110
         await asyncio.sleep(LOOK)
-    await _unchanged(lambda: (readers.connections(), [len(tally.heads) for tally in tallies]), seconds)
+    await _unchanged(lambda: (reader.connections(), len(tally.heads)), seconds)
 
 
 async def _unchanged(look: Callable[[], Any], seconds: float) -> None:
@@ -55,26 +54,26 @@ async def _unchanged(look: Callable[[], Any], seconds: float) -> None:
             seen, since = now, time.monotonic()
 
 
-async def _outcome(tallies: list[Tally], readers: Readers, timed: bool) -> dict[str, Any]:
+async def _outcome(tally: Tally, reader: Reader, timed: bool) -> dict[str, Any]:
     """When all is there, or nothing more comes."""
     seen, since = -1, time.monotonic()
-    while not all(tally.is_done for tally in tallies) and time.monotonic() - since < QUIET:
+    while not tally.is_done and time.monotonic() - since < QUIET:
         await asyncio.sleep(LOOK)
-        if (now := sum(len(tally.heads) for tally in tallies)) != seen:
+        if (now := len(tally.heads)) != seen:
             seen, since = now, time.monotonic()
     return {
-        "owed": sum(tally.wanted for tally in tallies),
-        "lost": sum(tally.lost() for tally in tallies),
-        "first": min(tally.first for tally in tallies) / 1e9,
-        "last": max(tally.last for tally in tallies) / 1e9,
-        "latencies": [each for tally in tallies for each in tally.latencies()] if timed else [],
-        "connections": readers.connections(),
+        "owed": tally.wanted,
+        "lost": tally.lost(),
+        "first": tally.first / 1e9,
+        "last": tally.last / 1e9,
+        "latencies": tally.latencies() if timed else [],
+        "connections": reader.connections(),
     }
 
 
 async def publish(system: System, told: dict[str, Any], talk: "Talk") -> None:
     """Publish until there is nothing more to do."""
-    async with system.publishing(told["place"], told["at"], told["readers"]) as say:
+    async with system.publishing(told["place"], told["at"]) as say:
         talk.say({})
         while (asked := await talk.hear())["do"] != "end":
             if asked["do"] == "probe":
@@ -85,7 +84,7 @@ async def publish(system: System, told: dict[str, Any], talk: "Talk") -> None:
             elif asked["do"] == "stream":
                 made = payloads(asked["run"], asked["events"], asked["size"])
                 begun = time.monotonic()
-                await _stream(say, made, asked["a_second"], alone=asked["alone"])
+                await _stream(say, made, asked["a_second"], turns=asked["turns"])
                 talk.say({"begun": begun, "seconds": time.monotonic() - begun})
                 continue
             else:
@@ -99,15 +98,15 @@ async def _probe(say: Publish, run: int) -> None:
         await asyncio.sleep(PROBES)
 
 
-async def _stream(say: Publish, events: list[bytes], a_second: float, *, alone: bool) -> None:
-    """As fast as may be, or about so many a second; `alone`: each in a turn of the loop of its own, so that none has company."""
+async def _stream(say: Publish, events: list[bytes], a_second: float, *, turns: bool) -> None:
+    """As fast as may be, or about so many a second; `turns`: each in a turn of the loop of its own, as by a program that does something between."""
 
     async def singly(some: Sequence[bytes]) -> None:
         for event in some:
             await say([event])
             await asyncio.sleep(0)
 
-    handed = singly if alone else say
+    handed = singly if turns else say
     await (_trickle(handed, events, a_second) if a_second else handed(events))
 
 

@@ -1,10 +1,10 @@
-"""A publisher and subscribers, each in a process of its own, and what is asked of them."""
+"""A publisher and subscribers, each in a process of its own as nodes usually are, and what is asked of them."""
 
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
@@ -29,7 +29,7 @@ class Wanted:
     size: int  # bytes of an event
     most: int  # events
     seconds: float  # about
-    alone: bool  # whether each is published in a turn of its own
+    turns: bool  # whether each is published in a turn of the loop of its own
 
 
 class FailedError(Exception):
@@ -86,22 +86,40 @@ async def started(system: System, role: str) -> AsyncIterator[End]:
         await process.wait()
 
 
-class Pair:
-    """A publisher and so many subscribers that hear it."""
+class Fan:
+    """A publisher and subscribers that hear it."""
 
-    def __init__(self, publisher: End, subscriber: End, readers: int) -> None:
-        self.publisher, self.subscriber, self.readers = publisher, subscriber, readers
+    def __init__(self, publisher: End, subscribers: list[End]) -> None:
+        self.publisher, self.subscribers = publisher, subscribers
         self.run = 0
 
+    async def _ask_all(self, what: str, **told: Any) -> list[dict[str, Any]]:
+        return await asyncio.gather(*(each.ask(what, **told) for each in self.subscribers))
+
+    async def _outcome(self, asked: Coroutine[Any, Any, Any], *, timed: bool) -> dict[str, Any]:
+        """What becomes of what the publisher is asked for, at all subscribers together."""
+        for each in self.subscribers:
+            each.tell("outcome", timed=timed)
+        said = await asked
+        found = await asyncio.gather(*(each.answer() for each in self.subscribers))
+        return {
+            "said": said,
+            "owed": sum(each["owed"] for each in found),
+            "lost": sum(each["lost"] for each in found),
+            "first": min(each["first"] for each in found),
+            "last": max(each["last"] for each in found),
+            "latencies": [late for each in found for late in each["latencies"]],
+            "connections": [each["connections"] for each in found],
+        }
+
     async def settle(self, seconds: float) -> None:
-        """Until events come through to all, and connections stay as they are for so long."""
+        """Until events come through to all, and connections of each have stayed as they were for so long, which for some may be a little earlier."""
         self.run += 1
-        await self.subscriber.ask("begin", run=self.run, events=1, timed=False)
+        await self._ask_all("begin", run=self.run, events=1, timed=False)
         self.publisher.tell("probe", run=self.run)
-        self.subscriber.tell("settle", seconds=0.0)
-        await self.subscriber.answer()
+        await self._ask_all("settle", seconds=0.0)
         await self.publisher.ask("enough")
-        await self.subscriber.ask("settle", seconds=seconds)
+        await self._ask_all("settle", seconds=seconds)
 
     async def rate(self, wanted: Wanted) -> dict[str, Any]:
         """Deliveries a second, at about the highest rate at which nothing is lost.
@@ -128,12 +146,14 @@ class Pair:
 
         A short one says how many events take so long. It does not count: it may have waited for what is only there from then on.
         """
-        least = min(max(1, TRIED // self.readers), wanted.most)
+        least = min(max(1, TRIED // len(self.subscribers)), wanted.most)
         found = await self._stream(wanted, least, a_second)
         for _ in range(LONGER):
             if found["lost"]:
                 break
-            events = max(least, min(int(found["deliveries_per_s"] / self.readers * wanted.seconds), wanted.most))
+            events = max(
+                least, min(int(found["deliveries_per_s"] / len(self.subscribers) * wanted.seconds), wanted.most)
+            )
             found = await self._stream(wanted, events, a_second)
             if found["events"] >= wanted.most or found["seconds"] >= wanted.seconds / 2:
                 break
@@ -142,11 +162,10 @@ class Pair:
     async def _stream(self, wanted: Wanted, events: int, a_second: float) -> dict[str, Any]:
         """So many a second; 0: as fast as the publisher is let."""
         self.run += 1
-        await self.subscriber.ask("begin", run=self.run, events=events, timed=False)
-        self.subscriber.tell("outcome", timed=False)
-        told = {"events": events, "size": wanted.size, "a_second": a_second, "alone": wanted.alone}
-        said = await self.publisher.ask("stream", run=self.run, **told)
-        found = await self.subscriber.answer()
+        await self._ask_all("begin", run=self.run, events=events, timed=False)
+        told = {"events": events, "size": wanted.size, "a_second": a_second, "turns": wanted.turns}
+        found = await self._outcome(self.publisher.ask("stream", run=self.run, **told), timed=False)
+        said = found["said"]
         # from when publishing began: from first to last at the subscriber, what comes in one lot would take no time at all
         seconds = found["last"] - said["begun"]
         rate = None if found["lost"] else found["owed"] / seconds
@@ -160,10 +179,9 @@ class Pair:
         """Milliseconds from publishing to hearing, at a rate that nobody finds hard."""
         self.run += 1
         events = max(2, int(a_second * seconds))
-        await self.subscriber.ask("begin", run=self.run, events=events, timed=True)
-        self.subscriber.tell("outcome", timed=True)
-        await self.publisher.ask("pace", run=self.run, events=events, size=size, a_second=a_second)
-        found = await self.subscriber.answer()
+        await self._ask_all("begin", run=self.run, events=events, timed=True)
+        pacing = self.publisher.ask("pace", run=self.run, events=events, size=size, a_second=a_second)
+        found = await self._outcome(pacing, timed=True)
         taken = found["latencies"]
         cuts = quantiles(taken, n=100, method="inclusive") if len(taken) > 1 else [0.0] * 99
         return {
@@ -176,10 +194,14 @@ def _lossy(found: dict[str, Any]) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def paired(system: System, readers: int) -> AsyncIterator[Pair]:
-    """Both, and what serves them."""
+async def fanned(system: System, readers: int) -> AsyncIterator[Fan]:
+    """All of them, and what serves them."""
     with system.serving() as place:
-        async with started(system, "subscribe") as subscriber, started(system, "publish") as publisher:
-            at = await subscriber.ask("be", place=place, readers=readers)
-            await publisher.ask("be", place=place, at=at["place"], readers=readers)
-            yield Pair(publisher, subscriber, readers)
+        async with AsyncExitStack() as stack:
+            begun = [await stack.enter_async_context(started(system, "subscribe")) for _ in range(readers)]
+            publisher = await stack.enter_async_context(started(system, "publish"))
+            first = await begun[0].ask("be", place=place, first="")
+            others = [each.ask("be", place=place, first=first["place"]) for each in begun[1:]]
+            at = [each["place"] for each in (first, *await asyncio.gather(*others))]
+            await publisher.ask("be", place=place, at=at)
+            yield Fan(publisher, begun)

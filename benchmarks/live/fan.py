@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from ends import FailedError, Wanted, paired
+from ends import FailedError, Wanted, fanned
 from systems.contract import System
 from targets import Reached, beside
 
@@ -21,7 +21,7 @@ SETTLED = 3.0  # seconds for which connections stay as they are, where there are
 LEAST_OF_BARE = 0.1  # of the rate of bare frames that nodes are to reach
 BEHIND = ("redis", "mosquitto")  # systems that nodes are to be ahead of
 OURS = "ropewalk"
-RATE, ALONE = "{} /s", "{}, each alone /s"  # in one breath, and each in a turn of the loop of its own
+RATE, TURNS = "{} /s", "{}, a turn each /s"  # in one breath, and each in a turn of the loop of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,14 @@ async def measured(
 
 
 async def _once(system: System, readers: int, plan: Plan) -> dict[str, Any]:
-    async with paired(system, readers) as pair:
-        await pair.settle(0.2 if readers == 1 else SETTLED)
+    async with fanned(system, readers) as ends:
+        await ends.settle(0.2 if readers == 1 else SETTLED)
         found: dict[str, Any] = {}
         for name, size in SIZES.items():
-            together, alone = (Wanted(size, plan.events, plan.seconds, each) for each in (False, True))
-            found[name] = await pair.rate(together) | {"alone": await pair.rate(alone)}
+            together, turns = (Wanted(size, plan.events, plan.seconds, each) for each in (False, True))
+            found[name] = await ends.rate(together) | {"turns": await ends.rate(turns)}
         for name, size in SIZES.items():
-            found[name] |= {"latency": await pair.latency(size, A_SECOND, SAMPLED * plan.seconds)}
+            found[name] |= {"latency": await ends.latency(size, A_SECOND, SAMPLED * plan.seconds)}
         return found
 
 
@@ -82,7 +82,10 @@ def compare(found: dict[str, dict[str, Any]]) -> None:
         each["of bare"] = _ratios(measures, theirs, turns.get(BASELINE, []))
         each["of nodes"] = _ratios(measures, theirs, turns.get(OURS, []))
         counted = [
-            run[size]["connections"] for run in each["runs"] for size in SIZES if run.get(size, {}).get("connections")
+            run[size]["connections"]
+            for run in each["runs"]
+            for size in SIZES
+            if any(run.get(size, {}).get("connections", ()))
         ]
         if counted and len(counted[-1]) > 1:
             each["connections"] = sum(counted[-1]) / len(counted[-1])
@@ -107,7 +110,7 @@ def figures(run: dict[str, Any]) -> dict[str, float]:
     """What one turn says, as far as nothing was lost."""
     found: dict[str, float] = {}
     for size in SIZES if "failed" not in run else ():
-        for name, rate in ((RATE, run[size]), (ALONE, run[size]["alone"])):
+        for name, rate in ((RATE, run[size]), (TURNS, run[size]["turns"])):
             if not rate["lost"]:
                 found[name.format(size)] = rate["deliveries_per_s"]
         if not run[size]["latency"]["lost"]:
@@ -120,12 +123,12 @@ def _spread(values: list[float]) -> dict[str, float]:
 
 
 def targets(found: dict[str, dict[str, Any]]) -> Reached:
-    """How nodes stand beside bare frames of the same kind, in one breath and each alone, and beside those that they are to be ahead of."""
+    """How nodes stand beside bare frames of the same kind, in one breath and in a turn each, and beside those that they are to be ahead of."""
     if OURS not in found:
         return {}
     reached: Reached = {}
     for size in SIZES:
-        for measure in (RATE.format(size), ALONE.format(size)) if BASELINE in found else ():
+        for measure in (RATE.format(size), TURNS.format(size)) if BASELINE in found else ():
             ratio = _median(found[OURS], "of bare", measure)
             bare = _median(found[BASELINE], "measures", measure)
             reached[f"{measure} / {LEAST_OF_BARE} of bare"] = None if bare is None else (ratio or 0.0) / LEAST_OF_BARE

@@ -119,7 +119,7 @@ def _lossy(runs: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
         for size, each in run.items():
             if not isinstance(each, dict):
                 continue  # why it failed
-            for name, rate in ((size, each), (f"{size}, each alone", each["alone"])):
+            for name, rate in ((size, each), (f"{size}, a turn each", each["turns"])):
                 if rate["lost_before"]:
                     found.setdefault(name, rate["lost_before"][0])
     return list(found.items())

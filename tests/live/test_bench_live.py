@@ -13,7 +13,7 @@ import pytest
 
 BENCH = Path(__file__).parents[2] / "benchmarks" / "live"
 RIVALS = ("zenoh", "nats", "mosquitto", "redis")
-KINDS = [f"{size}{alone} /s" for size in ("100 B", "1 KB") for alone in ("", ", each alone")]
+KINDS = [f"{size}{turns} /s" for size in ("100 B", "1 KB") for turns in ("", ", a turn each")]
 
 
 def measured(*told: str, seconds: float = 100) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def test_nodes_and_bare_frames_are_measured_in_the_same_run_and_nothing_is_lost(
     for system in found.values():
         (run,) = system["runs"]
         for size in ("100 B", "1 KB"):
-            for rate, name in ((run[size], f"{size} /s"), (run[size]["alone"], f"{size}, each alone /s")):
+            for rate, name in ((run[size], f"{size} /s"), (run[size]["turns"], f"{size}, a turn each /s")):
                 assert (rate["events"], rate["lost"], rate["lost_before"]) == (60, 0, [])
                 assert set(system["measures"][name].values()) == {rate["deliveries_per_s"]}
             assert run[size]["latency"]["lost"] == 0
@@ -54,7 +54,7 @@ def turn(rate: float, *, lost: int = 0) -> dict[str, Any]:
     """Of one system, as it is measured."""
     told = {"lost": lost, "lost_before": [], "deliveries_per_s": None if lost else rate, "connections": [1]}
     latency = {"lost": 0, "p50_ms": 1.0, "p99_ms": 2.0}
-    return {size: told | {"alone": told, "latency": latency} for size in ("100 B", "1 KB")}
+    return {size: told | {"turns": told, "latency": latency} for size in ("100 B", "1 KB")}
 
 
 def test_what_counts_is_the_median_and_ratios_are_of_the_same_turn(bench: Any) -> None:
@@ -109,12 +109,12 @@ def test_nodes_that_show_nothing_have_reached_nothing(bench: Any) -> None:
 
 
 class Scripted:
-    """A pair of ends where all that is published faster than it can be read is lost."""
+    """Ends where all that is published faster than it can be read is lost."""
 
     def __init__(self, bench: Any, most: float) -> None:
         self.most, self.ends = most, bench("ends")
-        self.pair = self.ends.Pair(None, None, 2)
-        self.pair._stream = self.stream
+        self.fan = self.ends.Fan(None, [None, None])
+        self.fan._stream = self.stream
 
     async def stream(self, wanted: Any, events: int, a_second: float = 0.0) -> dict[str, Any]:
         pace = a_second or 1000.0
@@ -125,7 +125,7 @@ class Scripted:
         }  # fmt: skip
 
     def rate(self) -> dict[str, Any]:
-        found: dict[str, Any] = asyncio.run(self.pair.rate(self.ends.Wanted(100, 100_000, 2.0, alone=False)))
+        found: dict[str, Any] = asyncio.run(self.fan.rate(self.ends.Wanted(100, 100_000, 2.0, turns=False)))
         return found
 
 

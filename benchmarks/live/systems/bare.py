@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.x509.oid import NameOID
 
 from ropewalk.engines.live.envelope import MOST_TOGETHER, TOGETHER_BYTES
-from systems.contract import Hear, Publish, Publishing, Readers, Subscribing, System
+from systems.contract import Hear, Publish, Publishing, Reader, Subscribing, System
 
 PUSH = 48  # a node's kind of message that carries an event
 HEADER = 4  # bytes
@@ -50,7 +50,7 @@ class Push(msgspec.Struct, array_like=True):
     asked: bool
 
 
-class Reader(asyncio.Protocol):
+class Splitting(asyncio.Protocol):
     """Splits frames, decodes them, and tells."""
 
     def __init__(self, hear: Hear, *, parcels: bool) -> None:
@@ -133,23 +133,22 @@ def system(name: str, *, parcels: bool) -> System:
     """With a frame for each event, or for as many as go together."""
 
     @asynccontextmanager
-    async def subscribing(place: str, hears: Sequence[Hear]) -> Subscribing:
-        left = list(hears)  # whoever calls first speaks to the first of them, and so on
+    async def subscribing(place: str, _: str, hear: Hear) -> Subscribing:
         loop = asyncio.get_running_loop()
         context = secured(place, ssl.PROTOCOL_TLS_SERVER)
-        served = await loop.create_server(lambda: Reader(left.pop(0), parcels=parcels), "127.0.0.1", 0, ssl=context)
+        served = await loop.create_server(lambda: Splitting(hear, parcels=parcels), "127.0.0.1", 0, ssl=context)
         try:
-            yield Readers(str(served.sockets[0].getsockname()[1]), lambda: [1] * (len(hears) - len(left)))
+            yield Reader(str(served.sockets[0].getsockname()[1]))
         finally:
             served.close()
 
     @asynccontextmanager
-    async def publishing(place: str, readers: str, count: int) -> Publishing:
+    async def publishing(place: str, readers: list[str]) -> Publishing:
         loop = asyncio.get_running_loop()
         context = secured(place, ssl.PROTOCOL_TLS_CLIENT)
         writers = []
-        for _ in range(count):
-            called = await loop.create_connection(Writer, "127.0.0.1", int(readers), ssl=context, server_hostname="end")
+        for port in map(int, readers):
+            called = await loop.create_connection(Writer, "127.0.0.1", port, ssl=context, server_hostname="end")
             writers.append(called[1])
         yield _publish_to(writers, parcels=parcels)
         for writer in writers:

@@ -1,4 +1,4 @@
-"""What a system is, to be measured: how it is served, how many read it, how one publishes."""
+"""What a system is, to be measured: how it is served, how one reads it, how one publishes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -14,11 +14,11 @@ Publish = Callable[[Sequence[bytes]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Readers:
-    """Subscribers that are there: where a publisher finds them, and how many connections they hold by now, if that is counted."""
+class Reader:
+    """A subscriber that is there: where others find it, and how many connections it holds by now, if that is counted."""
 
-    place: str
-    connections: Callable[[], list[int]] = list
+    place: str = ""
+    connections: Callable[[], int] = lambda: 0
 
 
 def in_thread(publish_all: Callable[[Sequence[bytes]], None]) -> Publish:
@@ -49,14 +49,15 @@ class System:
     """Something that gets events from one process to another."""
 
     name: str
-    subscribing: Callable[[str, Sequence[Hear]], AbstractAsyncContextManager[Readers]]  # a place, and who hears
+    # where it is served, where the first subscriber is, if this is another, and who hears
+    subscribing: Callable[[str, str, Hear], AbstractAsyncContextManager[Reader]]
     publishing: Callable[
-        [str, str, int], AbstractAsyncContextManager[Publish]
-    ]  # where it is served, the readers' place, how many
+        [str, list[str]], AbstractAsyncContextManager[Publish]
+    ]  # where it is served, and subscribers are
     missing: Callable[[], str] = here  # why it cannot be measured; nothing if it can
     serving: Callable[[], AbstractContextManager[str]] = unserved  # a place, while it is served
     tls: bool = False
 
 
-Subscribing = AsyncIterator[Readers]
+Subscribing = AsyncIterator[Reader]
 Publishing = AsyncIterator[Publish]

@@ -1,4 +1,4 @@
-"""Mosquitto at QoS 0, by paho-mqtt on the loop of its process: twenty readers with a thread each would wait for one interpreter.
+"""Mosquitto at QoS 0, by paho-mqtt on the loop of its process, as all others are.
 
 The broker may queue without bound for who is slow; a publisher waits for its socket.
 """
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from systems.contract import TOPIC, Hear, Publishing, Readers, Subscribing, System
+from systems.contract import TOPIC, Hear, Publishing, Reader, Subscribing, System
 from systems.servers import missing, serving
 
 KEEP_ALIVE = 3600  # seconds: longer than any run, since nobody looks after pings
@@ -64,27 +64,21 @@ class Connected:
 
 
 @asynccontextmanager
-async def subscribing(place: str, hears: Sequence[Hear]) -> Subscribing:
-    """A connection each."""
+async def subscribing(place: str, _: str, hear: Hear) -> Subscribing:
+    """Told of each message as it is read."""
+    connected = Connected(place)
 
-    def reader(hear: Hear) -> Connected:
-        connected = Connected(place)
+    def heard(_: Any, __: Any, message: Any) -> None:
+        hear(bytes(message.payload))
 
-        def heard(_: Any, __: Any, message: Any) -> None:
-            hear(bytes(message.payload))
-
-        connected.client.on_message = heard
-        connected.client.subscribe(TOPIC, qos=0)
-        return connected
-
-    readers = [reader(hear) for hear in hears]
-    yield Readers("")
-    for each in readers:
-        await each.close()
+    connected.client.on_message = heard
+    connected.client.subscribe(TOPIC, qos=0)
+    yield Reader()
+    await connected.close()
 
 
 @asynccontextmanager
-async def publishing(place: str, _: str, __: int) -> Publishing:
+async def publishing(place: str, _: list[str]) -> Publishing:
     """Into the socket, as far as that takes it."""
     connected = Connected(place)
 

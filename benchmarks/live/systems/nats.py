@@ -1,11 +1,11 @@
 """NATS, core: at most once, nothing kept. Slow consumers are cut off beyond what may be pending for one, which is a gibibyte here."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from systems.contract import TOPIC, Hear, Publishing, Readers, Subscribing, System
+from systems.contract import TOPIC, Hear, Publishing, Reader, Subscribing, System
 from systems.servers import missing, serving
 
 PENDING = 2**30  # bytes
@@ -18,16 +18,14 @@ def _command(program: str, port: int, folder: Path) -> list[str]:
 
 
 @asynccontextmanager
-async def subscribing(place: str, hears: Sequence[Hear]) -> Subscribing:
-    """A connection each."""
+async def subscribing(place: str, _: str, hear: Hear) -> Subscribing:
+    """Whatever may be pending."""
     import nats  # noqa: PLC0415  it may be missing
 
-    async with AsyncExitStack() as stack:
-        for hear in hears:
-            client = await stack.enter_async_context(await nats.connect(f"nats://127.0.0.1:{place}"))
-            await client.subscribe(TOPIC, cb=_heard(hear), pending_msgs_limit=0, pending_bytes_limit=0)
-            await client.flush()
-        yield Readers("")
+    async with await nats.connect(f"nats://127.0.0.1:{place}") as client:
+        await client.subscribe(TOPIC, cb=_heard(hear), pending_msgs_limit=0, pending_bytes_limit=0)
+        await client.flush()
+        yield Reader()
 
 
 def _heard(hear: Hear) -> Callable[[Any], Awaitable[None]]:
@@ -38,7 +36,7 @@ def _heard(hear: Hear) -> Callable[[Any], Awaitable[None]]:
 
 
 @asynccontextmanager
-async def publishing(place: str, _: str, __: int) -> Publishing:
+async def publishing(place: str, _: list[str]) -> Publishing:
     """The client waits by itself when too much is yet to be sent."""
     import nats  # noqa: PLC0415
 

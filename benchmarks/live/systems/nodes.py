@@ -5,10 +5,10 @@ Its own events come back to it as to any subscriber; it follows the topic only t
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 from ropewalk import Node, Options, Subscription
-from systems.contract import TOPIC, Hear, Publish, Publishing, Readers, Subscribing, System
+from systems.contract import TOPIC, Hear, Publish, Publishing, Reader, Subscribing, System
 
 
 async def _read(subscription: Subscription, hear: Hear) -> None:
@@ -20,21 +20,15 @@ def system(name: str, options: Options) -> System:
     """Nodes with these options."""
 
     @asynccontextmanager
-    async def subscribing(_: str, hears: Sequence[Hear]) -> Subscribing:
-        async with AsyncExitStack() as stack:
-            nodes: list[Node] = []
-            for _hear in hears:
-                bootstrap = [nodes[0].address] if nodes else []
-                nodes.append(await stack.enter_async_context(Node(bootstrap=bootstrap, options=options)))
-            reading = [
-                asyncio.create_task(_read(node.subscribe(TOPIC), hear)) for node, hear in zip(nodes, hears, strict=True)
-            ]
-            yield Readers(nodes[0].address, lambda: [len(node.transport.links) for node in nodes])
-        await asyncio.gather(*reading)
+    async def subscribing(_: str, first: str, hear: Hear) -> Subscribing:
+        async with Node(bootstrap=[first] if first else [], options=options) as node:
+            reading = asyncio.create_task(_read(node.subscribe(TOPIC), hear))
+            yield Reader(node.address, lambda: len(node.transport.links))
+        await reading
 
     @asynccontextmanager
-    async def publishing(_: str, readers: str, __: int) -> Publishing:
-        async with Node(bootstrap=[readers], options=options) as node:
+    async def publishing(_: str, readers: list[str]) -> Publishing:
+        async with Node(bootstrap=readers[:1], options=options) as node:
             node.subscribe(TOPIC, when_full="discard")
             await node.joined.wait()
             yield _publish_on(node)

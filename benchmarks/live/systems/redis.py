@@ -1,14 +1,15 @@
 """Redis pub/sub by redis-py, which reads in C (hiredis): one PUBLISH for each event, in pipelines of 200, two of them under way.
 
-Redis would hang up on subscribers that are slow; their buffers have no bound here.
+Where events have a turn each, each goes by itself and is answered. Redis would hang up on subscribers that are slow; their buffers have no
+bound here.
 """
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from systems.contract import TOPIC, Hear, Publishing, Readers, Subscribing, System
+from systems.contract import TOPIC, Hear, Publishing, Reader, Subscribing, System
 from systems.servers import missing, serving
 
 PIPELINE, UNDER_WAY = 200, 2
@@ -22,31 +23,26 @@ def _command(program: str, port: int, folder: Path) -> list[str]:
 
 
 @asynccontextmanager
-async def subscribing(place: str, hears: Sequence[Hear]) -> Subscribing:
-    """A connection each."""
+async def subscribing(place: str, _: str, hear: Hear) -> Subscribing:
+    """Whatever comes, one after the other."""
     from redis.asyncio import Redis  # noqa: PLC0415  it may be missing
     from redis.asyncio.client import PubSub  # noqa: PLC0415
 
-    async def read(of: PubSub, hear: Hear) -> None:
+    async def read(of: PubSub) -> None:
         async for message in of.listen():
             if message["type"] == "message":
                 hear(message["data"])
 
-    async with AsyncExitStack() as stack:
-        reading = []
-        for hear in hears:
-            client = await stack.enter_async_context(Redis(host="127.0.0.1", port=int(place)))
-            reader = await stack.enter_async_context(client.pubsub())
-            await reader.subscribe(TOPIC)
-            reading.append(asyncio.create_task(read(reader, hear)))
-        yield Readers("")
-        for task in reading:
-            task.cancel()
-        await asyncio.wait(reading)
+    async with Redis(host="127.0.0.1", port=int(place)) as client, client.pubsub() as reader:
+        await reader.subscribe(TOPIC)
+        reading = asyncio.create_task(read(reader))
+        yield Reader()
+        reading.cancel()
+        await asyncio.wait([reading])
 
 
 @asynccontextmanager
-async def publishing(place: str, _: str, __: int) -> Publishing:
+async def publishing(place: str, _: list[str]) -> Publishing:
     """Pipelines, one after the other on each of two connections, so that one is made while the other is awaited."""
     from redis.asyncio import Redis  # noqa: PLC0415
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from systems.contract import TOPIC, Hear, Publishing, Readers, Subscribing, System, in_thread
+from systems.contract import TOPIC, Hear, Publishing, Reader, Subscribing, System, in_thread
 from systems.servers import free_port, missing
 
 if TYPE_CHECKING:
@@ -27,29 +27,22 @@ def _session(listen: str, connect: Sequence[str]) -> "Session":
 
 
 @asynccontextmanager
-async def subscribing(_: str, hears: Sequence[Hear]) -> Subscribing:
-    """A session each; the others find everybody through the first."""
-    first = f"tcp/127.0.0.1:{free_port()}"
-    sessions = [
-        _session("tcp/127.0.0.1:0" if number else first, [first] if number else []) for number in range(len(hears))
-    ]
-    kept = [_reading(session, hear) for session, hear in zip(sessions, hears, strict=True)]
-    yield Readers(first)
-    kept.clear()
-    for session in sessions:
-        session.close()  # type: ignore[no-untyped-call]
-
-
-def _reading(session: "Session", hear: Hear) -> object:
-    return session.declare_subscriber(TOPIC, lambda sample: hear(sample.payload.to_bytes()))
+async def subscribing(_: str, first: str, hear: Hear) -> Subscribing:
+    """The others find everybody through the first."""
+    place = first or f"tcp/127.0.0.1:{free_port()}"
+    session = _session("tcp/127.0.0.1:0" if first else place, [first] if first else [])
+    kept = session.declare_subscriber(TOPIC, lambda sample: hear(sample.payload.to_bytes()))
+    yield Reader(place)
+    del kept
+    session.close()  # type: ignore[no-untyped-call]
 
 
 @asynccontextmanager
-async def publishing(_: str, readers: str, __: int) -> Publishing:
+async def publishing(_: str, readers: list[str]) -> Publishing:
     """In a thread: its core blocks."""
     from zenoh import CongestionControl  # noqa: PLC0415
 
-    session = _session("tcp/127.0.0.1:0", [readers])
+    session = _session("tcp/127.0.0.1:0", readers[:1])
     publisher = session.declare_publisher(TOPIC, congestion_control=CongestionControl.BLOCK)
 
     def publish_all(events: Sequence[bytes]) -> None:
